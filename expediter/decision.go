@@ -1,0 +1,161 @@
+package expediter
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/expediter/breaker"
+)
+
+// NoStep is the step of a caller that has none: windows then go by time alone.
+const NoStep int64 = -1
+
+// Verb is a decision. The zero value is Pause, the most restrictive.
+type Verb uint8
+
+const (
+	Pause Verb = iota // make no call at all; something needs a human
+	Skip              // do not make this call; see Route
+	Probe             // make this one call: it is a trial
+	Call              // make the call
+)
+
+var verbNames = [...]string{Pause: "PAUSE", Skip: "SKIP", Probe: "PROBE", Call: "CALL"}
+
+// String returns CALL, SKIP, PROBE or PAUSE.
+func (v Verb) String() string { return name(verbNames[:], v, "VERB") }
+
+// MarshalText writes the word.
+func (v Verb) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads the word.
+func (v *Verb) UnmarshalText(text []byte) error { return unname(verbNames[:], v, "decision", text) }
+
+// Go reports whether the call may be made: CALL or PROBE.
+func (v Verb) Go() bool { return v >= Probe }
+
+// Reason is why a decision is SKIP or PAUSE.
+type Reason uint8
+
+const (
+	NoReason      Reason = iota // CALL and PROBE
+	Systemic                    // PAUSE: an incident is active
+	Budget                      // PAUSE: the failure budget is exhausted
+	UnknownTool                 // SKIP: strict, and nobody declared the tool
+	Unavailable                 // SKIP: its pre-call check says so
+	OpenCircuit                 // SKIP: open, and no trial is due
+	ProbeInFlight               // SKIP: a trial is under way
+	ForcedOpen                  // SKIP: an operator opened it, until Reset
+)
+
+var reasonNames = [...]string{NoReason: "", Systemic: "systemic", Budget: "budget", UnknownTool: "unknown_tool",
+	Unavailable: "unavailable", OpenCircuit: "open", ProbeInFlight: "probe_in_flight", ForcedOpen: "forced_open"}
+
+// String returns the word that journals and reports use.
+func (r Reason) String() string { return name(reasonNames[:], r, "reason") }
+
+// MarshalText writes the word.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the word.
+func (r *Reason) UnmarshalText(text []byte) error { return unname(reasonNames[:], r, "reason", text) }
+
+// Caution is a set of reasons to be careful with a call that may be made.
+type Caution uint8
+
+const (
+	CautionBudget   Caution = 1 << iota // exactly one failure is left
+	CautionDegraded                     // its pre-call check says degraded
+)
+
+// Words lists the set: "budget", "degraded".
+func (c Caution) Words() []string {
+	words := []string{}
+	if c&CautionBudget != 0 {
+		words = append(words, "budget")
+	}
+	if c&CautionDegraded != 0 {
+		words = append(words, "degraded")
+	}
+	return words
+}
+
+// MarshalJSON writes the words as a list.
+func (c Caution) MarshalJSON() ([]byte, error) { return json.Marshal(c.Words()) }
+
+// UnmarshalJSON reads a list of words.
+func (c *Caution) UnmarshalJSON(data []byte) error {
+	var words []string
+	if err := json.Unmarshal(data, &words); err != nil {
+		return err
+	}
+	*c = 0
+	for _, w := range words {
+		switch w {
+		case "budget":
+			*c |= CautionBudget
+		case "degraded":
+			*c |= CautionDegraded
+		default:
+			return fmt.Errorf("unknown caution %q; use budget or degraded", w)
+		}
+	}
+	return nil
+}
+
+// CallID names one call that the engine allowed. Ids increase, are never
+// reused, and stay valid after a restore. The zero CallID is no call.
+type CallID uint64
+
+// String returns the id in decimal.
+func (id CallID) String() string { return strconv.FormatUint(uint64(id), 10) }
+
+// MarshalText writes the id in decimal.
+func (id CallID) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(id), 10), nil }
+
+// UnmarshalText reads a decimal id.
+func (id *CallID) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 10, 64)
+	if err != nil {
+		return fmt.Errorf("call id %.32q is no number", text)
+	}
+	*id = CallID(n)
+	return nil
+}
+
+// Decision is the answer to one request. It is 32 bytes and holds no memory of
+// its own.
+type Decision struct {
+	Verb    Verb
+	Reason  Reason       // of SKIP and PAUSE
+	Caution Caution      // of CALL and PROBE
+	Would   Verb         // ObserveOnly: what Verb would have been; else equal to Verb
+	Unit    breaker.Unit // of Next
+	// Call is recorded once when Verb is CALL or PROBE; zero otherwise.
+	Call CallID
+	// Route is where a SKIP may go instead; nil for every other verb. Shared:
+	// do not change it.
+	Route *capability.Route
+	// Next is the distance to the next trial of a skipped tool, in Unit: the
+	// attempts, steps or milliseconds that are left. Zero: unknown or none.
+	Next int64
+}
+
+func name[T ~uint8](names []string, v T, kind string) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return fmt.Sprintf("%s(%d)", kind, uint8(v))
+}
+
+func unname[T ~uint8](names []string, into *T, kind string, text []byte) error {
+	for i, n := range names {
+		if n == string(text) {
+			*into = T(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown %s %q; use one of %q", kind, text, names)
+}

@@ -1,0 +1,97 @@
+package expediter
+
+import (
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter/breaker"
+)
+
+// Status is a consistent view of an engine, for reports and displays. Reading
+// it changes nothing. Texts are as the tools gave them, bounded but not
+// escaped: reports do that.
+type Status struct {
+	Policy    Policy          // effective
+	Strict    bool            // SPEC section 4, rule 2
+	User      bool            // the user is available for manual fallbacks
+	Step, At  int64           // the latest seen
+	Cycle     int             // the first is 1
+	Paused    Reason          // Systemic, Budget or NoReason
+	Consumed  int             // of the failure budget
+	Limit     int             // the failure budget; budget.Unlimited: none
+	Charges   []Charge        // of this cycle, oldest first
+	Tools     []ToolStatus    // in table order
+	Incidents []Incident      // not ended, oldest first
+	Suspected *SystemicOutput // the newest suspicion of this cycle, if any
+	Counts    Counts          // since the engine began
+	Routes    []RouteTaken    // the latest routes, oldest first, bounded
+}
+
+// ToolStatus is one row of the state table.
+type ToolStatus struct {
+	Tool                 string
+	State                breaker.State
+	Entry                capability.Entry // the map entry that serves it; zero if none
+	Declared             bool             // mentioned in the map
+	Policy               breaker.Policy   // effective
+	Score                capability.Score
+	Forced               bool            // opened by an operator
+	Disabled             bool            // always CALL, nothing counted
+	Reason               string          // the operator's words
+	Consecutive          int             // failures in a row as of now
+	Run                  int             // an open tool: the run of failures that opened it
+	RunTexts             []string        // an open tool: the errors of that run, oldest first, at most 8
+	FailedProbes         int             // since it last closed
+	Trip                 cascade.Failure // of its last opening
+	OpenedStep, OpenedAt int64           // of its last opening
+	LastFailure          *Moment         // nil: never
+	LastSuccess          *Moment         // nil: never
+	Next                 int64           // distance to the next trial of an open tool, in Unit
+	Unit                 breaker.Unit    // of Next
+	ProbeInFlight        bool
+	Viable               string            // the alternative that routing would choose now; empty: none
+	ViableRoute          *capability.Route // what routing would choose now, were the tool open
+}
+
+// Moment is a point of a run, with what was said there.
+type Moment struct {
+	Step, At int64
+	Category cascade.Category
+	Text     string
+}
+
+// Charge is one failure on the budget.
+type Charge struct {
+	Tool     string
+	Step, At int64
+	Category cascade.Category
+	Text     string
+	Folded   bool // part of an incident that counts once
+	Counts   bool // counts in consumed (of folded charges only the first does)
+}
+
+// Incident is one common cause and the tools it took down.
+type Incident struct {
+	Cause        string   // a category, "signature" or "mixed"
+	Pattern      string   // the flagging failure's text or signature, if any
+	Members      []string // still in it, sorted
+	Flagged      []string // when it was flagged or declared, sorted
+	Active       bool     // pausing; else recovering
+	Declared     bool     // by DeclareOutage
+	Step, At     int64    // when it was flagged
+	FailedProbes int      // k of the shared backoff
+	Interval     int64    // the shared interval now, in the policy's unit
+}
+
+// Counts are totals since the engine began.
+type Counts struct {
+	Calls, Probes, Skips, Pauses        uint64
+	Successes, Failures, Ignored, Stale uint64
+	Alternatives, Fallbacks, Reductions uint64 // routes of SKIPs by kind
+}
+
+// RouteTaken is one entry of the bounded ring of routes.
+type RouteTaken struct {
+	Tool     string
+	Route    *capability.Route
+	Step, At int64
+}
