@@ -25,6 +25,10 @@ const (
 
 	// MaxWindow bounds the memory of a rate policy, one bit per outcome.
 	MaxWindow = 100_000
+
+	// MaxInterval bounds Every and Max in every unit, so that no sum of them
+	// overflows.
+	MaxInterval = 1_000_000_000_000
 )
 
 // Unit is what the distance to a probe is counted in.
@@ -226,6 +230,12 @@ func (p Policy) Validate(strictMax bool) error {
 			errs = append(errs, fmt.Errorf("%s: %d is below %d; give %d or more", name, value, min, min))
 		}
 	}
+	between := func(name string, value, min, max int64) {
+		least(name, value, min)
+		if value > max {
+			errs = append(errs, fmt.Errorf("%s: %d is above %d; give less", name, value, max))
+		}
+	}
 	limit := func(name string, value int64) {
 		if value < 1 && value != Off {
 			errs = append(errs, fmt.Errorf("%s: %d; give a positive number, or 0 (in Go: breaker.Off) to turn it off", name, value))
@@ -236,10 +246,7 @@ func (p Policy) Validate(strictMax bool) error {
 	if p.Trip.Policy > Rate {
 		errs = append(errs, fmt.Errorf("trip.policy: %s; use consecutive or rate", p.Trip.Policy))
 	}
-	least("trip.window", int64(p.Trip.Window), 1)
-	if p.Trip.Window > MaxWindow {
-		errs = append(errs, fmt.Errorf("trip.window: %d is above %d; give less", p.Trip.Window, MaxWindow))
-	}
+	between("trip.window", int64(p.Trip.Window), 1, MaxWindow)
 	least("trip.min_calls", int64(p.Trip.MinCalls), 1)
 	if p.Trip.Policy == Rate && p.Trip.MinCalls > p.Trip.Window && strictMax {
 		errs = append(errs, fmt.Errorf("trip.min_calls: %d is above trip.window %d, so it could never open; lower it", p.Trip.MinCalls, p.Trip.Window))
@@ -251,8 +258,8 @@ func (p Policy) Validate(strictMax bool) error {
 	if p.Probe.Unit > Time {
 		errs = append(errs, fmt.Errorf("probe.unit: %s; use attempts, steps or time", p.Probe.Unit))
 	}
-	least("probe.every", p.Probe.Every, 1)
-	least("probe.max", p.Probe.Max, 1)
+	between("probe.every", p.Probe.Every, 1, MaxInterval)
+	between("probe.max", p.Probe.Max, 1, MaxInterval)
 	if strictMax && p.Probe.Max < p.Probe.Every {
 		errs = append(errs, fmt.Errorf("probe.max: %d is below probe.every %d; raise max or lower every", p.Probe.Max, p.Probe.Every))
 	}
