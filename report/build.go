@@ -1,0 +1,295 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/scope"
+)
+
+// Bounds of what a report takes over from outside, in runes, lines and items.
+const (
+	maxName    = 80
+	maxText    = 200
+	maxAsk     = 1000
+	maxLines   = 20
+	maxLine    = 200
+	maxCharges = 100
+)
+
+// New makes a Report. It keeps nothing of the input and cleans every text.
+func New(in Input) Report {
+	r := Report{Format: Format, Task: Clean(in.Task, maxText)}
+	if r.Task == "" && in.Scope != nil {
+		r.Task = Clean(in.Scope.Task, maxText)
+	}
+	for i, w := range in.Work {
+		r.Work = append(r.Work, cleanWork(w, i+1))
+	}
+	if in.Scope != nil {
+		r.Scope = cleanScope(*in.Scope)
+	}
+	for _, h := range in.History {
+		r.History = append(r.History, Turn{Kind: Clean(string(h.Kind), maxName), Cause: Clean(h.Cause, maxName),
+			Members: cleanAll(h.Members, maxName), Moment: Moment{Step: h.Step, At: h.At}})
+	}
+	if in.Status != nil {
+		r.fill(in.Status)
+	}
+	r.Missing = missing(in)
+	r.Outcome = outcome(r, in.Interrupted)
+	r.Summary = summary(r)
+	r.Recommendations = recommendations(r)
+	return r
+}
+
+// fill takes over the engine's side.
+func (r *Report) fill(st *expediter.Status) {
+	policy := st.Policy.Over(expediter.Faithful())
+	r.Paused = st.Paused.String()
+	r.Until = &Moment{Step: st.Step, At: st.At}
+	r.Policy = policyOf(st, policy)
+	r.Budget = budgetOf(st)
+	r.Decisions = &Decisions{Calls: st.Counts.Calls, Probes: st.Counts.Probes, Skips: st.Counts.Skips, Pauses: st.Counts.Pauses}
+	for i := range st.Tools {
+		r.Tools = append(r.Tools, toolOf(st, &st.Tools[i]))
+	}
+	for i := range st.Incidents {
+		r.Incidents = append(r.Incidents, incidentOf(&st.Incidents[i]))
+	}
+	if s := st.Suspected; s != nil {
+		members := cleanAll(s.Members, maxName)
+		r.Suspicion = &Suspicion{Cause: Clean(s.Cause, maxName), Members: members,
+			Line: enumerate(members) + " worked before and now fail alike (" + Clean(s.Cause, maxName) + "); a common cause is suspected, nothing is paused for it"}
+	}
+	r.Routes = routesOf(st.Routes)
+	if st.ObserveOnly {
+		note := "Observe only: every call was let through"
+		if why := Clean(st.ObserveReason, maxText); why != "" {
+			note += " (" + why + ")"
+		}
+		r.Notes = append(r.Notes, note)
+	}
+	if !st.User {
+		r.Notes = append(r.Notes, "The user is unavailable: manual fallbacks were not offered")
+	}
+}
+
+func missing(in Input) []string {
+	var list []string
+	if in.Status == nil {
+		list = append(list, "the engine's status: tool health, budget and policy are unknown")
+	}
+	if in.Work == nil {
+		list = append(list, "the work list: what was completed is unknown")
+	}
+	if in.Scope == nil {
+		list = append(list, "the scope reduction: what is still achievable is unknown")
+	}
+	return list
+}
+
+func budgetOf(st *expediter.Status) *Budget {
+	b := &Budget{Cycle: st.Cycle, Consumed: st.Consumed, Limit: st.Limit}
+	charges := st.Charges
+	if n := len(charges) - maxCharges; n > 0 {
+		charges, b.Omitted = charges[n:], n
+	}
+	for _, c := range charges {
+		b.Charges = append(b.Charges, Charge{Tool: Clean(c.Tool, maxName), Counts: c.Counts,
+			Moment: Moment{Step: c.Step, At: c.At, Text: Clean(c.Text, maxText), Category: c.Category.String()}})
+	}
+	return b
+}
+
+func incidentOf(i *expediter.Incident) Incident {
+	return Incident{
+		Cause: Clean(i.Cause, maxName), Line: systemicLine(Clean(i.Cause, maxName), Clean(i.Pattern, maxText)),
+		Members: cleanAll(i.Members, maxName), Flagged: cleanAll(i.Flagged, maxName), Active: i.Active,
+		Moment: Moment{Step: i.Step, At: i.At, Text: Clean(i.Pattern, maxText)},
+	}
+}
+
+// routesOf folds advice that was repeated in a row.
+func routesOf(taken []expediter.RouteTaken) []Route {
+	var list []Route
+	for _, t := range taken {
+		if t.Route == nil {
+			continue
+		}
+		r := Route{Tool: Clean(t.Tool, maxName), Kind: t.Route.Kind.String(), Label: t.Route.Label.String(),
+			To: Clean(t.Route.Tool, maxName), Method: Clean(t.Route.Method, maxText),
+			Degradation: Clean(t.Route.Degradation, maxText), Ask: Clean(t.Route.Ask, maxText), Times: 1}
+		i := slices.IndexFunc(list, func(old Route) bool {
+			old.Times, old.Moment = 1, Moment{}
+			return old == r
+		})
+		r.Moment = Moment{Step: t.Step, At: t.At}
+		if i >= 0 {
+			r.Times = list[i].Times + 1
+			list = slices.Delete(list, i, i+1)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func cleanWork(w Work, place int) Work {
+	if w.Number == 0 {
+		w.Number = place
+	}
+	if w.ID == "" {
+		w.ID = strconv.Itoa(w.Number)
+	}
+	w.ID, w.Title, w.Reason = Clean(w.ID, maxName), Clean(w.Title, maxText), Clean(w.Reason, maxText)
+	w.Unblock = cleanAll(w.Unblock, maxText)
+	w.Degraded = slices.Clone(w.Degraded)
+	for i, d := range w.Degraded {
+		w.Degraded[i] = Degradation{Tool: Clean(d.Tool, maxName), Through: Clean(d.Through, maxName), Label: d.Label, Lost: Clean(d.Lost, maxText)}
+	}
+	w.Data = slices.Clone(w.Data)
+	for i, d := range w.Data {
+		w.Data[i] = Datum{Tool: Clean(d.Tool, maxName), Label: Clean(d.Label, 2*maxText), Lines: cleanLines(d.Text, maxLines, maxLine)}
+	}
+	return w
+}
+
+func cleanScope(s scope.Result) *scope.Result {
+	s.Task = Clean(s.Task, maxText)
+	s.Items = slices.Clone(s.Items)
+	for i, it := range s.Items {
+		it.ID, it.Title = Clean(it.ID, maxName), Clean(it.Title, maxText)
+		it.WaitsFor = slices.Clone(it.WaitsFor)
+		it.Needs = slices.Clone(it.Needs)
+		for j, n := range it.Needs {
+			it.Needs[j] = scope.Need{Tool: Clean(n.Tool, maxName), State: Clean(n.State, maxName), Usable: n.Usable,
+				Reason: Clean(n.Reason, maxText), Alternative: Clean(n.Alternative, maxName), Method: Clean(n.Method, maxText),
+				Degradation: Clean(n.Degradation, maxText), Unblock: cleanAll(n.Unblock, maxText)}
+		}
+		s.Items[i] = it
+	}
+	return &s
+}
+
+func cleanAll(list []string, max int) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, Clean(s, max))
+	}
+	return out
+}
+
+func outcome(r Report, interrupted bool) Outcome {
+	n := tally(r.Work)
+	switch left := len(r.Work) - n[Succeeded]; {
+	case len(r.Work) == 0 || left > 0:
+		switch {
+		case interrupted:
+			return Interrupted
+		case r.Paused != "":
+			return Paused
+		case len(r.Work) == 0:
+			return Unclear
+		case n[Deferred] > 0:
+			return Reduced
+		}
+		return Incomplete
+	}
+	for _, w := range r.Work {
+		if len(w.Degraded) > 0 {
+			return Degraded
+		}
+	}
+	return Complete
+}
+
+func tally(work []Work) map[WorkState]int {
+	n := map[WorkState]int{}
+	for _, w := range work {
+		n[w.State]++
+	}
+	return n
+}
+
+func summary(r Report) string {
+	if len(r.Work) == 0 {
+		return r.Outcome.String()
+	}
+	n := tally(r.Work)
+	s := fmt.Sprintf("%s: %d of %s done", r.Outcome, n[Succeeded], count(len(r.Work), "sub-task"))
+	degraded := 0
+	for _, w := range r.Work {
+		if w.State == Succeeded && len(w.Degraded) > 0 {
+			degraded++
+		}
+	}
+	if degraded > 0 {
+		s += fmt.Sprintf(" (%d degraded)", degraded)
+	}
+	for _, state := range []struct {
+		n    int
+		word string
+	}{{n[Deferred], "deferred"}, {n[Failed], "failed"}, {n[NotAttempted], "not attempted"}} {
+		if state.n > 0 {
+			s += fmt.Sprintf(", %d %s", state.n, state.word)
+		}
+	}
+	return s
+}
+
+// count says "1 failure", "2 failures".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// recommendations are the numbered advice: one for each cause that keeps tools
+// from working, then where to go on.
+func recommendations(r Report) []string {
+	var list []string
+	covered := map[string]bool{}
+	for _, inc := range r.Incidents {
+		list = append(list, recommend(inc.Members, incidentCauses(inc.Cause)))
+		for _, m := range inc.Members {
+			covered[m] = true
+		}
+		if inc.Active {
+			list = append(list, "Confirm the recovery once the cause is gone; probes resume only then")
+		}
+	}
+	for _, t := range r.Tools {
+		if t.State != "CLOSED" && !covered[t.Tool] {
+			list = append(list, recommend([]string{t.Tool}, t.Causes))
+		}
+	}
+	if n := resumeAt(r.Work); n > 0 {
+		list = append(list, fmt.Sprintf("Resume from sub-task %d after resolution", n))
+	}
+	return list
+}
+
+func incidentCauses(cause string) []string {
+	if _, known := advice[cause]; known {
+		return []string{cause}
+	}
+	return nil
+}
+
+// resumeAt is the first sub-task that was not attempted, else the first that
+// is not done; 0: all are done.
+func resumeAt(work []Work) int {
+	first := 0
+	for _, w := range work {
+		if w.State == NotAttempted {
+			return w.Number
+		}
+		if w.State != Succeeded && first == 0 {
+			first = w.Number
+		}
+	}
+	return first
+}

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// masked stands for a secret.
+const masked = "[masked]"
+
+// secretForms are secrets that their own form gives away, and headers and
+// addresses that carry one.
+var secretForms = []struct {
+	form *regexp.Regexp
+	with string
+}{
+	{regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), masked},
+	{regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization\b["'\\]*\s*[:=][\s\["'\\]*)(?:((?:basic|bearer|digest|negotiate|token|apikey|aws4-hmac-sha256)\s)\s*)?[^\s"'\\\[\]]+`), "${1}${2}" + masked},
+	{regexp.MustCompile(`(?i)(\b(?:set-)?cookie\b["'\\]*\s*[:=][\s\["'\\]*)[^\s;,"'\\=\[\]]+=[^\s;,"'\\]*(?:;\s*[^\s;,"'\\=]+=[^\s;,"'\\]*)*`), "${1}" + masked},
+	{regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://[^\s:/?#@]*:)[^\s/"'<>]*@`), "${1}" + masked + "@"},
+	{regexp.MustCompile(`(?i)\b([\w.-]+:)[^\s:@/"'\[\]]+@((?:tcp|udp|unix)\()`), "${1}" + masked + "@${2}"},
+	{regexp.MustCompile(`(?i)(\bhooks\.slack\.com/(?:services|workflows)/)[\w/]+`), "${1}" + masked},
+	{regexp.MustCompile(`(?i)(\bdiscord(?:app)?\.com/api/webhooks/)[\w/-]+`), "${1}" + masked},
+	{regexp.MustCompile(`\b\d{8,10}:[A-Za-z0-9_-]{35}\b`), masked},
+	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)*`), masked},
+	{regexp.MustCompile(`\b(?:AKIA|ASIA|AROA|AIDA|AGPA|ABIA|ACCA)[A-Z0-9]{12,}`), masked},
+	{regexp.MustCompile(`\b(?:sk|rk|pk|whsec)_[A-Za-z0-9_]{12,}`), masked},
+	{regexp.MustCompile(`\b(?:sk|xai|pplx|tvly|glpat|gldt|glrt|pypi|lsv2)-[A-Za-z0-9_-]{10,}`), masked},
+	{regexp.MustCompile(`\bxox[a-z]-[A-Za-z0-9-]{8,}|\bxapp-[A-Za-z0-9-]{8,}`), masked},
+	{regexp.MustCompile(`\b(?:gh[a-z]|github_pat|npm|hf|gsk|r8|glc|glsa|shpat|dop_v1|lin_api|figd|nfp|rubygems)_[A-Za-z0-9_]{10,}`), masked},
+	{regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{20,}|\bya29\.[A-Za-z0-9_-]{10,}|\bSG\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}|\bhv[sbr]\.[A-Za-z0-9_-]{10,}`), masked},
+	{regexp.MustCompile(`\bAGE-SECRET-KEY-1[A-Z0-9]{10,}`), masked},
+	{regexp.MustCompile(`((?:^|\s)(?:-u|--user)[ =]["']?[^\s:"']*:)[^\s"']+`), "${1}" + masked},
+}
+
+var (
+	scheme = regexp.MustCompile(`(?i)\b(bearer|basic)\s+([A-Za-z0-9._~+/=-]{4,})`)
+
+	// secretFlag is a command-line flag whose value is the next word.
+	secretFlag = regexp.MustCompile(`(?i)((?:^|\s)--?(?:[\w-]*-)?(?:password|passwd|passphrase|secret|token|api-?key|access-?key|secret-?key)\s+)([^\s"'-][^\s"']*)`)
+
+	// secretKey ends where the value of a key=value or "key": "value" pair
+	// begins. Group 1 is a word that also has harmless uses.
+	secretKey = regexp.MustCompile(`(?i)(?:[\w.-]*(?:password|passwd|passphrase|passcode|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key|account[_-]?key|credential)[\w.-]*` +
+		`|[?&]key|((?:[\w.-]*token|(?:[\w.-]*[_.-])?(?:auth|session|session[_-]?id|sid|sig|signature|jwt|csrf|otp)))\b)["'\\]*\s*(?:=>|:=|[:=])\s*`)
+)
+
+// prose are words that follow a secret's name in a sentence.
+var prose = func() map[string]bool {
+	words := map[string]bool{}
+	for _, w := range strings.Fields(`a access an and auth authentication authorization cannot command could credentials denied
+		did does empty error expected expired failed false file for format has incorrect invalid is malformed missing must
+		no none not nil null of operation or permission realm rejected required revoked scheme should string the this token
+		tokens too true type unable undefined unexpected unknown unsupported user was were with wrong`) {
+		words[w] = true
+	}
+	return words
+}()
+
+func isProse(word string) bool { return prose[strings.ToLower(strings.Trim(word, ".,:;!?"))] }
+
+// mask hides what looks like a secret.
+func mask(s string) string {
+	for _, f := range secretForms {
+		s = f.form.ReplaceAllString(s, f.with)
+	}
+	s = scheme.ReplaceAllStringFunc(s, func(found string) string {
+		m := scheme.FindStringSubmatch(found)
+		if isProse(m[2]) || strings.EqualFold(m[1], "basic") && !random(m[2]) {
+			return found
+		}
+		return found[:len(found)-len(m[2])] + masked
+	})
+	s = secretFlag.ReplaceAllStringFunc(s, func(found string) string {
+		m := secretFlag.FindStringSubmatch(found)
+		if isProse(m[2]) {
+			return found
+		}
+		return m[1] + masked
+	})
+	return maskPairs(s)
+}
+
+// maskPairs hides the values of key=value and "key": "value" pairs.
+func maskPairs(s string) string {
+	var b strings.Builder
+	from := 0
+	for _, at := range secretKey.FindAllStringSubmatchIndex(s, -1) {
+		if at[0] < from {
+			continue
+		}
+		start, end, quoted := value(s, at[1])
+		if keep(s[start:end], s[at[0]:at[1]], at[2] >= 0, quoted) {
+			continue
+		}
+		b.WriteString(s[from:start])
+		b.WriteString(masked)
+		from = end
+	}
+	b.WriteString(s[from:])
+	return b.String()
+}
+
+// value finds the value that begins at i, without its quotes, which may be
+// escaped ones.
+func value(s string, i int) (start, end int, quoted bool) {
+	j := i
+	for j < len(s) && s[j] == '\\' {
+		j++
+	}
+	if j == len(s) || s[j] != '"' && s[j] != '\'' {
+		end = i + len(s[i:])
+		if n := strings.IndexAny(s[i:], " \t\n&;\"'"); n >= 0 {
+			end = i + n
+		}
+		return i, i + len(strings.TrimRight(s[i:end], ",.)]}>\\")), false
+	}
+	open := s[i : j+1]
+	for end = j + 1; end < len(s); end++ {
+		if strings.HasPrefix(s[end:], open) {
+			return j + 1, end, true
+		}
+		if len(open) == 1 && s[end] == '\\' {
+			end++
+		}
+	}
+	return j + 1, len(s), true
+}
+
+// keep reports whether a value is no secret: none, masked already, or a
+// harmless use of a word such as token.
+func keep(v, key string, weak, quoted bool) bool {
+	if v == "" || strings.HasPrefix(v, masked[:len(masked)-1]) {
+		return true
+	}
+	assigned := strings.Contains(key, "=")
+	if !quoted && !assigned && isProse(v) {
+		return true
+	}
+	if !weak {
+		return strings.Contains(strings.ToLower(key), "pwd") && strings.HasPrefix(v, "/")
+	}
+	if len(v) <= 6 && strings.Trim(v, "0123456789") == "" {
+		return true
+	}
+	return !assigned && !quoted && !random(v)
+}
+
+// random reports whether a word looks drawn rather than written.
+func random(word string) bool {
+	digit, letter, inner := false, false, false
+	for i, r := range word {
+		digit = digit || unicode.IsDigit(r)
+		letter = letter || unicode.IsLetter(r)
+		inner = inner || i > 0 && unicode.IsUpper(r)
+	}
+	return len(word) >= 8 && (digit && letter || inner || strings.HasSuffix(word, "=")) || len(word) >= 24
+}
