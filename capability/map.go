@@ -11,39 +11,40 @@ import (
 // for it when its circuit is open (SPEC sections 8 and 13).
 type Map []Entry
 
-// Entry is one tool of the map.
+// Entry is one tool of the map. The json tags are the keys of files (SPEC
+// section 13).
 type Entry struct {
-	Tool         string         // unique name; `a/b` also serves `a/b/c`
-	Provides     string         // one line
-	Alternatives []Alternative  // as declared; routing orders them by level
-	Fallback     string         // what the user is asked to do; empty: none
-	Shares       []string       // things several tools depend on: "sso", "vpn"
-	Freshness    Freshness      // how fresh its results are; zero: FreshnessUndeclared
-	SideEffects  SideEffects    // what a repeated call does; zero: EffectsUndeclared
-	NoSubstitute bool           // nothing may stand in: a validator, an approval gate
-	KnownIssues  string         // text for the reports
-	Initial      Score          // pre-call score it starts with; zero: available
-	Policy       breaker.Policy // its own thresholds and pacing; zero fields: the engine's
-	Classify     []ClassifyRule // its own rules, asked before the built-in ones
+	Tool         string         `json:"tool"`                   // unique name; `a/b` also serves `a/b/c`
+	Provides     string         `json:"provides,omitempty"`     // one line
+	Alternatives []Alternative  `json:"alternatives,omitempty"` // as declared; routing orders them by level
+	Fallback     string         `json:"fallback,omitempty"`     // what the user is asked to do; empty: none
+	Shares       []string       `json:"shares,omitempty"`       // things several tools depend on: "sso", "vpn"
+	Freshness    Freshness      `json:"freshness,omitzero"`     // how fresh its results are; zero: FreshnessUndeclared
+	SideEffects  SideEffects    `json:"side_effects,omitzero"`  // what a repeated call does; zero: EffectsUndeclared
+	NoSubstitute bool           `json:"no_substitute,omitzero"` // nothing may stand in: a validator, an approval gate
+	KnownIssues  string         `json:"known_issues,omitempty"` // text for the reports
+	Initial      Score          `json:"initial,omitzero"`       // pre-call score it starts with; zero: available
+	Policy       breaker.Policy `json:"policy,omitzero"`        // its own thresholds and pacing; zero fields: the engine's
+	Classify     []ClassifyRule `json:"classify,omitempty"`     // its own rules, asked before the built-in ones
 }
 
 // Alternative is another tool that partly covers an entry's capability.
 type Alternative struct {
-	Tool          string
-	Method        string // how to use it instead
-	Degradation   string // what is lost
-	Level         Level  // zero: unknown if Degradation starts with "unknown", else low
-	SameAuthority bool   // may stand in after a denial (permission, auth)
-	Passthrough   bool   // takes the same input unchanged
+	Tool          string `json:"tool"`
+	Method        string `json:"method,omitempty"`         // how to use it instead
+	Degradation   string `json:"degradation,omitempty"`    // what is lost
+	Level         Level  `json:"level,omitzero"`           // zero: unknown if Degradation starts with "unknown", else low
+	SameAuthority bool   `json:"same_authority,omitempty"` // may stand in after a denial (permission, auth)
+	Passthrough   bool   `json:"passthrough,omitempty"`    // takes the same input unchanged
 }
 
 // ClassifyRule is a user's own rule for what a tool returned; package classify
 // applies it. Exactly one of Match and ExitCode is set.
 type ClassifyRule struct {
-	Match    string // RE2 pattern, searched in the error text
-	ExitCode *int
-	Outcome  string // success, failure or ignored; empty: failure
-	Category string // a category of SPEC section 1; only with failure
+	Match    string `json:"match,omitempty"` // RE2 pattern, searched in the error text
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Outcome  string `json:"outcome,omitempty"`  // success, failure or ignored; empty: failure
+	Category string `json:"category,omitempty"` // a category of SPEC section 1; only with failure
 }
 
 // Level is how much an alternative loses.

@@ -33,23 +33,22 @@ type inner struct {
 
 type everything struct {
 	inner
-	Text     string           `json:"text"`
-	Flag     bool             `json:"flag"`
-	Small    int8             `json:"small"`
-	Big      uint64           `json:"big"`
-	Share    float64          `json:"share"`
-	Limit    int              `json:"limit,omitempty" zero:"-1"`
-	Wait     time.Duration    `json:"wait"`
-	Colour   colour           `json:"colour"`
-	Pointer  *int             `json:"pointer"`
-	List     []string         `json:"list"`
-	Structs  []inner          `json:"structs"`
-	Map      map[string]int   `json:"map"`
-	Any      any              `json:"any"`
-	Raw      *document.Node   `json:"raw"`
-	Colours  map[string]*bool `json:"colours"`
-	Hidden   int              `json:"-"`
-	unlisted int
+	Text    string           `json:"text"`
+	Flag    bool             `json:"flag"`
+	Small   int8             `json:"small"`
+	Big     uint64           `json:"big"`
+	Share   float64          `json:"share"`
+	Limit   int              `json:"limit,omitempty" zero:"-1"`
+	Wait    time.Duration    `json:"wait"`
+	Colour  colour           `json:"colour"`
+	Pointer *int             `json:"pointer"`
+	List    []string         `json:"list"`
+	Structs []inner          `json:"structs"`
+	Map     map[string]int   `json:"map"`
+	Any     any              `json:"any"`
+	Raw     *document.Node   `json:"raw"`
+	Colours map[string]*bool `json:"colours"`
+	Hidden  int              `json:"-"`
 }
 
 func decode(t *testing.T, name, in string) (everything, error) {

@@ -33,8 +33,6 @@ const (
 	boolean
 )
 
-var classNames = [...]string{text: "text", integer: "a whole number", float: "a number", boolean: "true or false"}
-
 // Node is one value of a document and its place. The methods work on a nil
 // Node too: it has no keys, no items and no text.
 type Node struct {
