@@ -92,7 +92,7 @@ func find(n *document.Node, at place) *document.Node {
 		return nil
 	}
 	if leaf := part.Key(at.key); leaf != nil {
-		if leaf.Kind == document.Sequence || leaf.Kind == document.Scalar {
+		if leaf.Kind == document.Scalar || leaf.Kind == document.Sequence && at.key == "shares" {
 			return leaf
 		}
 		return nil

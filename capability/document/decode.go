@@ -21,7 +21,8 @@ import (
 // Problems) while the rest is filled. Text may be unquoted (`yes`, `1.5`), but
 // null and collections are no text, and quoted digits are no number. A field
 // tagged zero:"-1" gets that value when the document says 0 outright; an empty
-// list and null leave a nil slice, map or pointer.
+// list and null leave a nil slice, map or pointer; null leaves a struct alone,
+// except in a list.
 //
 // A nil Node leaves into as it is. Decode panics if into is no pointer or holds a
 // type that is not in this list.
@@ -164,6 +165,10 @@ func (d *decoder) slice(n *Node, v reflect.Value) {
 	}
 	s := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
 	for i, item := range n.items {
+		if item.Kind == Null && v.Type().Elem().Kind() == reflect.Struct {
+			d.want(item, "a mapping", "write its keys after the dash, or remove the dash")
+			continue
+		}
 		d.value(item, s.Index(i))
 	}
 	v.Set(s)

@@ -132,6 +132,7 @@ list: a
 structs:
   - {depth: "1", nme: x}
   - 3
+  -
 map: {a: b, a: 1}
 txt: a
 text: b
@@ -152,14 +153,15 @@ f.yaml:9:7: want a list, found the text "a"; write it as [ … ], or as lines th
 f.yaml:11:13: want a whole number, found the text "1"; write digits, without quotes
 f.yaml:11:18: unknown key "nme"; did you mean "Name"?
 f.yaml:12:5: want a mapping, found the value "3"; write its keys below it, indented
-f.yaml:13:10: want a whole number, found the text "b"; write digits, without quotes
-f.yaml:13:13: repeated key "a", already on line 13; keep one of the two
-f.yaml:14:1: unknown key "txt"; did you mean "text"?
-f.yaml:15:1: repeated key "text", already on line 1; keep one of the two
-f.yaml:16:1: unknown key "unlisted"; use one of Name, any, big, colour, colours, depth, flag, limit, list, map, pointer, raw, share, small, structs, text, wait
-f.yaml:17:13: repeated key "q", already on line 17; keep one of the two
-f.yaml:18:8: want a whole number, found nothing; write digits, without quotes
-f.yaml:19:1: unknown key "inner"; use one of Name, any, big, colour, colours, depth, flag, limit, list, map, pointer, raw, share, small, structs, text, wait`
+f.yaml:13:4: want a mapping, found nothing; write its keys after the dash, or remove the dash
+f.yaml:14:10: want a whole number, found the text "b"; write digits, without quotes
+f.yaml:14:13: repeated key "a", already on line 14; keep one of the two
+f.yaml:15:1: unknown key "txt"; did you mean "text"?
+f.yaml:16:1: repeated key "text", already on line 1; keep one of the two
+f.yaml:17:1: unknown key "unlisted"; use one of Name, any, big, colour, colours, depth, flag, limit, list, map, pointer, raw, share, small, structs, text, wait
+f.yaml:18:13: repeated key "q", already on line 18; keep one of the two
+f.yaml:19:8: want a whole number, found nothing; write digits, without quotes
+f.yaml:20:1: unknown key "inner"; use one of Name, any, big, colour, colours, depth, flag, limit, list, map, pointer, raw, share, small, structs, text, wait`
 	if err == nil {
 		t.Fatal("got no error")
 	}
