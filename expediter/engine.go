@@ -1,8 +1,13 @@
 package expediter
 
 import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/expediter-go/expediter/budget"
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 )
@@ -14,7 +19,7 @@ type Config struct {
 	Strict          bool   // SKIP tools that nobody declared
 	UserUnavailable bool   // nobody can do a manual fallback
 	Stepless        bool   // the caller passes NoStep: pacing by steps is an error
-	MaxTools        int    // undeclared tools held at once; default 10,000
+	MaxTools        int    // undeclared tools held at once; 0: DefaultMaxTools
 	Events          Events
 	// Replay accepts probe.max below probe.every, as replay asks (SPEC 14).
 	Replay bool
@@ -23,38 +28,166 @@ type Config struct {
 // DefaultMaxTools bounds the tools that a non-strict engine learns by itself.
 const DefaultMaxTools = 10_000
 
-// Engine decides. See New.
-type Engine struct{}
+// maxTools is what a call's slot has bits for.
+const maxTools = 1 << idxBits
 
-func New(cfg Config) (*Engine, error)                                   { panic("skeleton") }
-func Restore(cfg Config, s *Snapshot) (*Engine, error)                  { panic("skeleton") }
-func (x *Engine) Decide(tool string, step int64, at time.Time) Decision { panic("skeleton") }
-func (x *Engine) DecideScored(tool string, s capability.Score, step int64, at time.Time) Decision {
-	panic("skeleton")
-}
-func (x *Engine) Record(call CallID, o Outcome, step int64, at time.Time) (Result, error) {
-	panic("skeleton")
-}
-func (x *Engine) BeginCycle(step int64, at time.Time) Result { panic("skeleton") }
-func (x *Engine) ConfirmRecovery(why string, step int64, at time.Time) (Result, error) {
-	panic("skeleton")
-}
-func (x *Engine) SetAvailability(tool string, s capability.Score, step int64, at time.Time) {
-	panic("skeleton")
-}
-func (x *Engine) DeclareOutage(cause cascade.Category, tools []string, step int64, at time.Time) (Result, error) {
-	panic("skeleton")
-}
-func (x *Engine) ForceOpen(tool, why string, step int64, at time.Time) error { panic("skeleton") }
-func (x *Engine) Reset(tool, why string, step int64, at time.Time) error     { panic("skeleton") }
-func (x *Engine) Disable(tool, why string, step int64, at time.Time) error   { panic("skeleton") }
-func (x *Engine) ObserveOnly(on bool, why string, step int64, at time.Time)  { panic("skeleton") }
-func (x *Engine) Note(op Op, note map[string]any, step int64, at time.Time) error {
-	panic("skeleton")
-}
-func (x *Engine) Status() Status      { panic("skeleton") }
-func (x *Engine) Snapshot() *Snapshot { panic("skeleton") }
+// Engine decides before every call and learns from what came of it. It is safe
+// for concurrent use. Make one with New or Restore.
+//
+// A CALL on a healthy tool, and its success, take no lock (see fast.go). All
+// else goes through mu, which guards every field below it.
+type Engine struct {
+	cfg    Config // validated, policy effective
+	events Events
+	perOp  bool // an observer sees every call
 
-type Snapshot struct{}
+	names atomic.Pointer[map[string]*tool] // published tools by name; see table.go
+	tools atomic.Pointer[[]*tool]          // by idx; nil where evicted
+	gate  atomic.Bool                      // the fast path is open
+	clock clock
+	seq   atomic.Uint64 // the last call id
+	burnt atomic.Uint64 // ids that were drawn and not issued
+	ring  *ring
 
-func itoa(n int64) string { panic("skeleton") }
+	mu       sync.Mutex
+	table    table
+	detector cascade.Detector
+	ledger   *budget.Ledger
+	special  map[CallID]callInfo
+	active   *incident   // at most one
+	live     []*incident // active and recovering, oldest first
+	hot      []*tool     // tools that are not CLOSED, or whose latest outcome is a failure
+	views    []cascade.View
+	scores   map[string]capability.Score // of tools that are not in the table yet
+	observe  bool
+	observeW string
+	suspect  *SystemicOutput
+	paused   Reason // as last told to observers
+	counts   Counts
+	routes   routeRing
+	eventSeq uint64
+	cur      op // the event being applied
+	queue    queue
+}
+
+// New makes an engine, or reports everything that is wrong with cfg.
+func New(cfg Config) (*Engine, error) {
+	x, err := build(cfg)
+	if err != nil {
+		return nil, err
+	}
+	x.start(nil)
+	return x, nil
+}
+
+func build(cfg Config) (*Engine, error) {
+	cfg.Policy = cfg.Policy.Over(Faithful())
+	if cfg.MaxTools == 0 {
+		cfg.MaxTools = DefaultMaxTools
+	}
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	ledger, err := budget.New(cfg.Policy.Budget, cfg.Policy.ChargePerTool)
+	if err != nil {
+		return nil, err
+	}
+	x := &Engine{
+		cfg:     cfg,
+		events:  cfg.Events,
+		perOp:   cfg.Events.Journal != nil || cfg.Events.Decided != nil || cfg.Events.Recorded != nil,
+		ring:    newRing(),
+		ledger:  ledger,
+		special: map[CallID]callInfo{},
+		scores:  map[string]capability.Score{},
+		detector: cascade.Detector{
+			Window:   cascade.Window{Steps: max(cfg.Policy.Cascade.WindowSteps, 0), MS: max(cfg.Policy.Cascade.WindowMS, 0)},
+			MinTools: cfg.Policy.Cascade.MinTools,
+		},
+	}
+	x.declare(cfg.Tools)
+	x.publishGate()
+	return x, nil
+}
+
+func (c *Config) validate() error {
+	var errs []error
+	if err := c.Tools.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := c.Policy.Validate(!c.Replay); err != nil {
+		errs = append(errs, fmt.Errorf("policy: %w", err))
+	}
+	if c.MaxTools < 1 || c.MaxTools > maxTools/2 || len(c.Tools) > maxTools/2 {
+		errs = append(errs, fmt.Errorf("tools: %d declared and max_tools %d; at most %d each, and max_tools at least 1", len(c.Tools), c.MaxTools, maxTools/2))
+	}
+	stepless := func(path string, p Policy) {
+		if c.Stepless && p.Probe.Unit.String() == "steps" {
+			errs = append(errs, fmt.Errorf("%s: probe.unit is steps, but this caller has none; use attempts or time", path))
+		}
+	}
+	stepless("policy", c.Policy)
+	for i, e := range c.Tools {
+		p := e.Policy.Over(c.Policy.Policy)
+		if err := p.Validate(!c.Replay); err != nil {
+			errs = append(errs, fmt.Errorf("Tools[%d] %q: policy: %w", i, e.Tool, err))
+		}
+		stepless(fmt.Sprintf("Tools[%d] %q", i, e.Tool), Policy{Policy: p})
+	}
+	return errors.Join(errs...)
+}
+
+// start is the journal's first event.
+func (x *Engine) start(snapshot *Snapshot) {
+	if x.events.Journal == nil {
+		return
+	}
+	x.mu.Lock()
+	x.begin(OpStart, 0, 0)
+	if ev := x.cur.ev; ev != nil {
+		ev.Step, ev.At = x.clock.now()
+		ev.Start = &Start{
+			Format: JournalFormat, Policy: x.cfg.Policy, Strict: x.cfg.Strict, NoUser: x.cfg.UserUnavailable,
+			Stepless: x.cfg.Stepless, MaxTools: x.cfg.MaxTools, Replay: x.cfg.Replay, Map: x.cfg.Tools, Snapshot: snapshot,
+		}
+	}
+	x.finish()
+	x.mu.Unlock()
+	x.deliver()
+}
+
+// JournalFormat is the version of the events that this package writes.
+const JournalFormat = 1
+
+// millis turns a caller's time into milliseconds; the zero time is 0.
+func millis(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.UnixMilli()
+}
+
+// clock is the latest step and time seen. It only goes forward.
+type clock struct {
+	step, at atomic.Int64
+}
+
+func (c *clock) now() (step, at int64) { return c.step.Load(), c.at.Load() }
+
+// advance moves the clock and returns what the event's step and time read as.
+func (c *clock) advance(step, at int64) (int64, int64) {
+	return raise(&c.step, step), raise(&c.at, at)
+}
+
+// raise makes v at least n and returns it.
+func raise(v *atomic.Int64, n int64) int64 {
+	for {
+		seen := v.Load()
+		if n <= seen {
+			return seen
+		}
+		if v.CompareAndSwap(seen, n) {
+			return n
+		}
+	}
+}

@@ -10,20 +10,22 @@ import (
 // it changes nothing. Texts are as the tools gave them, bounded but not
 // escaped: reports do that.
 type Status struct {
-	Policy    Policy          // effective
-	Strict    bool            // SPEC section 4, rule 2
-	User      bool            // the user is available for manual fallbacks
-	Step, At  int64           // the latest seen
-	Cycle     int             // the first is 1
-	Paused    Reason          // Systemic, Budget or NoReason
-	Consumed  int             // of the failure budget
-	Limit     int             // the failure budget; budget.Unlimited: none
-	Charges   []Charge        // of this cycle, oldest first
-	Tools     []ToolStatus    // in table order
-	Incidents []Incident      // not ended, oldest first
-	Suspected *SystemicOutput // the newest suspicion of this cycle, if any
-	Counts    Counts          // since the engine began
-	Routes    []RouteTaken    // the latest routes, oldest first, bounded
+	Policy        Policy          // effective
+	Strict        bool            // SPEC section 4, rule 2
+	User          bool            // the user is available for manual fallbacks
+	Step, At      int64           // the latest seen
+	Cycle         int             // the first is 1
+	Paused        Reason          // Systemic, Budget or NoReason
+	ObserveOnly   bool            // shadow mode: everything is CALL
+	ObserveReason string          // the operator\'s words
+	Consumed      int             // of the failure budget
+	Limit         int             // the failure budget; budget.Unlimited: none
+	Charges       []Charge        // of this cycle, oldest first
+	Tools         []ToolStatus    // in table order
+	Incidents     []Incident      // not ended, oldest first
+	Suspected     *SystemicOutput // the newest suspicion of this cycle, if any
+	Counts        Counts          // since the engine began
+	Routes        []RouteTaken    // the latest routes, oldest first, bounded
 }
 
 // ToolStatus is one row of the state table.
@@ -82,7 +84,9 @@ type Incident struct {
 	Interval     int64    // the shared interval now, in the policy's unit
 }
 
-// Counts are totals since the engine began.
+// Counts are totals since the engine began. Under concurrent calls they may
+// lag by the calls that are just being made. Failures holds stale ones too, and
+// slow calls count as successes.
 type Counts struct {
 	Calls, Probes, Skips, Pauses        uint64
 	Successes, Failures, Ignored, Stale uint64
@@ -94,4 +98,85 @@ type RouteTaken struct {
 	Tool     string
 	Route    *capability.Route
 	Step, At int64
+}
+
+// Status reads the engine. It changes nothing and is consistent in itself.
+func (x *Engine) Status() Status {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	step, at := x.clock.now()
+	x.cur.step, x.cur.at = step, at
+	s := Status{
+		Policy: x.cfg.Policy, Strict: x.cfg.Strict, User: !x.cfg.UserUnavailable,
+		Step: step, At: at, Cycle: x.ledger.Cycle(), Paused: x.pauseReason(),
+		Consumed: x.ledger.Consumed(), Limit: x.ledger.Limit(),
+		ObserveOnly: x.observe, ObserveReason: x.observeW,
+		Suspected: x.suspect, Counts: x.totals(), Routes: x.routes.list(),
+	}
+	for _, c := range x.ledger.Charges() {
+		var category cascade.Category
+		_ = category.UnmarshalText([]byte(c.Category)) // written by this engine; unknown otherwise
+		s.Charges = append(s.Charges, Charge{Tool: c.Tool, Step: c.Step, At: c.At, Category: category,
+			Text: c.Text, Folded: c.Folded, Counts: !c.Free})
+	}
+	for _, t := range x.table.rows {
+		s.Tools = append(s.Tools, x.row(t))
+	}
+	for _, inc := range x.live {
+		s.Incidents = append(s.Incidents, x.incidentStatus(inc))
+	}
+	return s
+}
+
+func (x *Engine) row(t *tool) ToolStatus {
+	r := ToolStatus{
+		Tool: t.name, State: t.m.State(), Entry: t.spec.entry, Declared: t.declared, Policy: t.spec.policy,
+		Score: t.score, Forced: t.forced, Disabled: t.off, Reason: t.why,
+		Consecutive: t.m.Fails(), FailedProbes: t.k, Trip: t.trip, OpenedStep: t.tripAt.Step, OpenedAt: t.tripAt.At,
+		LastFailure: t.lastBad, ProbeInFlight: t.probe.call != 0, Unit: t.spec.policy.Probe.Unit,
+	}
+	if r.State != breaker.Closed {
+		r.Run = t.run
+	}
+	r.RunTexts = append(r.RunTexts, t.texts...)
+	if t.okEver {
+		r.LastSuccess = &Moment{Step: t.okStep.Load(), At: t.okAt.Load()}
+	}
+	if r.State == breaker.Open && !t.forced {
+		r.Next = x.left(t)
+	}
+	r.ViableRoute = x.route(t, t.name)
+	if r.ViableRoute.Kind == capability.UseAlternative {
+		r.Viable = r.ViableRoute.Tool
+	}
+	return r
+}
+
+func (x *Engine) incidentStatus(inc *incident) Incident {
+	i := Incident{Cause: inc.cause, Pattern: inc.pattern, Flagged: append([]string(nil), inc.names...),
+		Active: inc.active, Declared: inc.declared, Step: inc.at.Step, At: inc.at.At, FailedProbes: inc.k}
+	for _, m := range inc.members {
+		i.Members = insertSorted(i.Members, m.name)
+		i.Interval, _ = x.interval(m)
+	}
+	return i
+}
+
+// totals derives what the fast path does not count: every id that was drawn
+// and not burnt is a call or a probe, and what is neither in flight nor
+// recorded as anything else was a success.
+func (x *Engine) totals() Counts {
+	c := x.counts
+	issued := x.seq.Load() - x.burnt.Load()
+	inFlight := uint64(len(x.special))
+	for i := range x.ring.slots {
+		if slotState(x.ring.slots[i].Load()) == slotInFlight {
+			inFlight++
+		}
+	}
+	c.Calls = issued - c.Probes
+	if other := inFlight + c.Failures + c.Ignored; issued > other {
+		c.Successes = issued - other
+	}
+	return c
 }

@@ -1,0 +1,343 @@
+package expediter
+
+import (
+	"slices"
+	"time"
+
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter/breaker"
+)
+
+// Decide answers whether the tool may be called at step and at (SPEC section
+// 4). A CALL or PROBE carries a Call, to be recorded once whatever comes of it.
+// A step or time before the latest seen is read as the latest; NoStep and the
+// zero time are always that.
+func (x *Engine) Decide(tool string, step int64, at time.Time) Decision {
+	ms := millis(at)
+	if x.gate.Load() {
+		if t := (*x.names.Load())[tool]; t != nil {
+			if id, ok := x.fastCall(t, step, ms); ok {
+				return Decision{Verb: Call, Would: Call, Call: id}
+			}
+		}
+	}
+	return x.decide(tool, capability.Available, false, step, ms)
+}
+
+// DecideScored is Decide with a pre-call score for this one call (a target
+// that was checked), which is never remembered for the tool.
+func (x *Engine) DecideScored(tool string, score capability.Score, step int64, at time.Time) Decision {
+	return x.decide(tool, score, true, step, millis(at))
+}
+
+func (x *Engine) decide(name string, score capability.Score, scored bool, step, at int64) Decision {
+	x.mu.Lock()
+	x.begin(OpDecide, step, at)
+	d, t := x.judge(name, score, scored)
+	if d.Would = d.Verb; x.observe && !d.Verb.Go() {
+		d = x.allow(d, name, t)
+	}
+	x.count(d)
+	if x.cur.ev != nil {
+		x.describe(d, name, t, score, scored)
+	}
+	if d.Verb == Skip {
+		x.routed(d, name, t)
+	}
+	if t != nil {
+		t.publish()
+	}
+	if x.cur.ev != nil || d.Verb == Probe || len(x.live) > 0 || x.observe {
+		x.finish()
+	}
+	waiting := len(x.queue.waiting) > 0
+	x.mu.Unlock()
+	if waiting {
+		x.deliver()
+	}
+	return d
+}
+
+// judge applies the rules of SPEC section 4 in their order.
+func (x *Engine) judge(name string, score capability.Score, scored bool) (Decision, *tool) {
+	t := x.find(name)
+	if x.active != nil && x.pauses(t, name) {
+		return Decision{Verb: Pause, Reason: Systemic}, t
+	}
+	if x.ledger.Exhausted() {
+		return Decision{Verb: Pause, Reason: Budget}, t
+	}
+	if t == nil && x.cfg.Strict && !x.known(name) {
+		return Decision{Verb: Skip, Reason: UnknownTool, Route: capability.Reduced()}, nil
+	}
+	if !scored {
+		if score = x.scores[name]; t != nil {
+			score = t.score
+		}
+	}
+	if (t == nil || !t.off) && score == capability.Unavailable {
+		d := Decision{Verb: Skip, Reason: Unavailable}
+		d.Route = x.route(t, name)
+		return d, t
+	}
+	if t == nil {
+		t = x.enter(name)
+	}
+	if t.off {
+		return Decision{Verb: Call, Call: x.issue(t, callInfo{shadow: true})}, t
+	}
+	switch t.m.State() {
+	case breaker.Closed:
+		return x.call(t, score), t
+	case breaker.HalfOpen:
+		if x.trialInFlight(t) {
+			return x.skip(t, ProbeInFlight), t
+		}
+		return x.trial(t, score), t
+	default:
+		if t.forced {
+			return x.skip(t, ForcedOpen), t
+		}
+		t.anchor.Attempts++
+		if !x.due(t) || x.trialInFlight(t) {
+			return x.skip(t, OpenCircuit), t
+		}
+		x.newGeneration(t)
+		t.m.Trial()
+		x.moved(t, breaker.Open, 0, "trial due")
+		return x.trial(t, score), t
+	}
+}
+
+// pauses reports whether the active incident pauses the tool.
+func (x *Engine) pauses(t *tool, name string) bool {
+	if x.cfg.Policy.Cascade.PauseScope == PauseAll || len(x.active.shares) == 0 {
+		return true
+	}
+	if t != nil && t.inc == x.active {
+		return true
+	}
+	s := x.specOf(name)
+	return slices.ContainsFunc(x.active.shares, func(thing string) bool { return slices.Contains(s.entry.Shares, thing) })
+}
+
+func (x *Engine) caution(score capability.Score) Caution {
+	var c Caution
+	if x.ledger.Remaining() == 1 {
+		c |= CautionBudget
+	}
+	if score == capability.Degraded {
+		c |= CautionDegraded
+	}
+	return c
+}
+
+func (x *Engine) call(t *tool, score capability.Score) Decision {
+	var info callInfo
+	if score == capability.Degraded && t.win == nil {
+		info.threshold = max(t.spec.policy.FailureThreshold-1, 1)
+	}
+	return Decision{Verb: Call, Caution: x.caution(score), Call: x.issue(t, info)}
+}
+
+// trial issues the one probe of a half-open tool. An older probe whose time is
+// up loses the slot.
+func (x *Engine) trial(t *tool, score capability.Score) Decision {
+	id := x.issue(t, callInfo{})
+	t.probe = probe{call: id, step: x.cur.step, at: x.cur.at}
+	return Decision{Verb: Probe, Caution: x.caution(score), Call: id}
+}
+
+// trialInFlight reports whether an unexpired probe of the tool, or of another
+// member of its incident, is under way.
+func (x *Engine) trialInFlight(t *tool) bool {
+	if x.unexpired(t) {
+		return true
+	}
+	if t.inc == nil {
+		return false
+	}
+	for _, m := range t.inc.members {
+		if x.unexpired(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// unexpired reports whether the tool has a probe within its time to live
+// (SPEC section 3).
+func (x *Engine) unexpired(t *tool) bool {
+	p := &t.probe
+	if p.call == 0 {
+		return false
+	}
+	if x.cur.at == 0 {
+		return x.cur.step-p.step < t.spec.policy.ProbeTTLSteps
+	}
+	return x.cur.at-p.at < t.spec.policy.ProbeTTLMS
+}
+
+// due reports whether an open tool's trial is due (SPEC sections 3 and 7).
+func (x *Engine) due(t *tool) bool {
+	if x.cur.at < t.notDue && x.cur.at > 0 {
+		return false
+	}
+	if t.dueNow {
+		return true
+	}
+	interval, after := x.interval(t)
+	return t.spec.policy.Probe.Due(t.anchor, interval, after, x.cur.step, x.cur.at)
+}
+
+// interval is the distance between the tool's probes as it stands: its own, or
+// that of its recovering incident.
+func (x *Engine) interval(t *tool) (interval, after int64) {
+	p := &t.spec.policy.Probe
+	if t.inc != nil && !t.inc.active {
+		return t.spec.backoff.Interval(t.inc.k), p.AfterMS
+	}
+	if p.Backoff == breaker.On {
+		return t.spec.backoff.Interval(t.k), t.spec.after.Interval(t.k)
+	}
+	return p.Every, p.AfterMS
+}
+
+func (x *Engine) skip(t *tool, why Reason) Decision {
+	d := Decision{Verb: Skip, Reason: why, Route: x.route(t, t.name), Unit: t.spec.policy.Probe.Unit}
+	if t.m.State() == breaker.Open && why != ForcedOpen {
+		d.Next = x.left(t)
+	}
+	return d
+}
+
+func (x *Engine) left(t *tool) int64 {
+	interval, _ := x.interval(t)
+	if t.dueNow {
+		interval = 0
+	}
+	return t.spec.policy.Probe.Left(t.anchor, interval, x.cur.step, x.cur.at)
+}
+
+// route chooses where a skipped call may go (SPEC section 8). t is nil for a
+// tool that is not in the table.
+func (x *Engine) route(t *tool, name string) *capability.Route {
+	s := x.specOf2(t, name)
+	return s.plan.Choose(func(i int) bool { return s.alts[i].viable() }, t != nil && t.denied(), !x.cfg.UserUnavailable)
+}
+
+func (x *Engine) specOf2(t *tool, name string) *spec {
+	if t != nil {
+		return t.spec
+	}
+	return x.specOf(name)
+}
+
+// viable reports whether the tool may stand in for another.
+func (t *tool) viable() bool {
+	return (t.m.State() == breaker.Closed || t.off) && t.score != capability.Unavailable
+}
+
+// denied reports whether a denial opened the tool.
+func (t *tool) denied() bool {
+	return t.m.State() != breaker.Closed && t.tripped && !t.forced &&
+		(t.trip.Category == cascade.Permission || t.trip.Category == cascade.Auth)
+}
+
+// allow is ObserveOnly: the call goes through, and its outcome counts for
+// nothing where the advice was against it.
+func (x *Engine) allow(d Decision, name string, t *tool) Decision {
+	if t == nil {
+		t = x.enter(name)
+	}
+	d.Would, d.Verb = d.Verb, Call
+	d.Call = x.issue(t, callInfo{shadow: true})
+	return d
+}
+
+func (x *Engine) count(d Decision) {
+	switch d.Would {
+	case Pause:
+		x.counts.Pauses++
+	case Skip:
+		x.counts.Skips++
+		switch d.Route.Kind {
+		case capability.UseAlternative:
+			x.counts.Alternatives++
+		case capability.UseFallback:
+			x.counts.Fallbacks++
+		default:
+			x.counts.Reductions++
+		}
+	case Probe:
+		x.counts.Probes++
+	}
+}
+
+// describe fills the event of a decision.
+func (x *Engine) describe(d Decision, name string, t *tool, score capability.Score, scored bool) {
+	ev := x.cur.ev
+	ev.Tool, ev.Scored, ev.Call = name, scored, d.Call
+	if scored {
+		ev.Score = score
+	}
+	ev.Decided = &Decided{Decision: d.Verb, Reason: d.Reason, Caution: d.Caution, Route: d.Route, Next: d.Next, Unit: d.Unit}
+	if d.Would != d.Verb {
+		ev.Decided.Would = d.Would
+	}
+	if d.Would == Skip {
+		ev.Decided.Passed = x.passedOver(d, name, t)
+	}
+}
+
+// routed puts a SKIP's route into the ring and tells the observer.
+func (x *Engine) routed(d Decision, name string, t *tool) {
+	x.routes.add(RouteTaken{Tool: name, Route: d.Route, Step: x.cur.step, At: x.cur.at})
+	if x.events.Routed != nil {
+		x.queue.add(notice{route: &Routing{Tool: name, Reason: d.Reason, Route: d.Route,
+			PassedOver: x.passedOver(d, name, t), Step: x.cur.step, At: x.cur.at}})
+	}
+}
+
+// passedOver says why the alternatives before the route were not taken.
+func (x *Engine) passedOver(d Decision, name string, t *tool) []PassedOver {
+	s := x.specOf2(t, name)
+	if s.plan == nil || s.plan.NoSubstitute() {
+		return nil
+	}
+	var passed []PassedOver
+	for i, a := range s.plan.Alternatives {
+		switch alt := s.alts[i]; {
+		case t != nil && t.denied() && !a.SameAuthority:
+			passed = append(passed, PassedOver{a.Tool, "not of the same authority"})
+		case alt.viable():
+			return passed
+		case alt.score == capability.Unavailable:
+			passed = append(passed, PassedOver{a.Tool, "unavailable"})
+		default:
+			passed = append(passed, PassedOver{a.Tool, alt.m.State().String()})
+		}
+	}
+	return passed
+}
+
+// routeRing holds the latest routes.
+type routeRing struct {
+	taken [64]RouteTaken
+	next  int
+}
+
+func (r *routeRing) add(t RouteTaken) {
+	r.taken[r.next%len(r.taken)] = t
+	r.next++
+}
+
+func (r *routeRing) list() []RouteTaken {
+	n := min(r.next, len(r.taken))
+	out := make([]RouteTaken, 0, n)
+	for i := r.next - n; i < r.next; i++ {
+		out = append(out, r.taken[i%len(r.taken)])
+	}
+	return out
+}

@@ -1,0 +1,433 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/expediter/executor"
+)
+
+// newEngine makes an engine in which one failure opens a circuit and the next
+// request is a trial.
+func newEngine(t *testing.T, m capability.Map) *expediter.Engine {
+	t.Helper()
+	x, err := expediter.New(expediter.Config{Tools: m, Policy: expediter.Policy{
+		Policy: breaker.Policy{FailureThreshold: 1, Probe: breaker.Pacing{Every: 1}}, Budget: 100,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func newExecutor(t *testing.T, cfg executor.Config) *executor.Executor {
+	t.Helper()
+	e, err := executor.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// open makes the tool's next request a trial.
+func open(t *testing.T, x *expediter.Engine, tool string) {
+	t.Helper()
+	d := x.Decide(tool, 1, time.Time{})
+	if _, err := x.Record(d.Call, expediter.Failure(cascade.Upstream, "503"), 1, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func row(t *testing.T, x *expediter.Engine, tool string) expediter.ToolStatus {
+	t.Helper()
+	for _, r := range x.Status().Tools {
+		if r.Tool == tool {
+			return r
+		}
+	}
+	t.Fatalf("%s is not in the table", tool)
+	return expediter.ToolStatus{}
+}
+
+// exit is one way out of a call.
+type exit struct {
+	name    string
+	caller  func(context.Context) (context.Context, context.CancelFunc) // nil: as it is
+	limit   time.Duration
+	fn      func(context.Context) (string, error)
+	value   string
+	err     error // by errors.Is
+	panics  any
+	exits   bool
+	outcome cascade.Outcome
+	failure cascade.Category
+	left    bool // the caller goes and the tool stays
+}
+
+var (
+	errBoom = errors.New("boom")
+	refused = &fs.PathError{Op: "connect", Path: "x", Err: syscall.ECONNREFUSED}
+)
+
+func cancelSoon(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	time.AfterFunc(time.Second, cancel)
+	return ctx, cancel
+}
+
+func patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, time.Second)
+}
+
+func deaf(context.Context) (string, error) { time.Sleep(time.Hour); return "late", nil }
+
+func obedient(ctx context.Context) (string, error) { <-ctx.Done(); return "part", ctx.Err() }
+
+var exits = []exit{
+	{name: "value", fn: func(context.Context) (string, error) { return "found", nil }, value: "found", outcome: cascade.Succeeded},
+	{name: "error", fn: func(context.Context) (string, error) { return "part", refused }, value: "part", err: refused, failure: cascade.Network},
+	{name: "error of no known class", fn: func(context.Context) (string, error) { return "", errBoom }, err: errBoom},
+	{name: "the call was wrong", fn: func(context.Context) (string, error) { return "", fs.ErrNotExist }, err: fs.ErrNotExist, outcome: cascade.Succeeded},
+	{name: "error that panics", fn: func(context.Context) (string, error) { var e *unreadable; return "", e }, err: (*unreadable)(nil)},
+	{name: "panic", fn: func(context.Context) (string, error) { panic("boom") }, panics: "boom"},
+	{name: "panic with an error", fn: func(context.Context) (string, error) { panic(refused) }, panics: refused, failure: cascade.Network},
+	{name: "panic with no failure", fn: func(context.Context) (string, error) { panic(fs.ErrNotExist) }, panics: fs.ErrNotExist},
+	{name: "Goexit", fn: func(context.Context) (string, error) { runtime.Goexit(); return "", nil }, exits: true},
+	{name: "deadline, obedient", limit: time.Second, fn: obedient, value: "part", err: context.DeadlineExceeded, failure: cascade.Timeout},
+	{name: "deadline, deaf", limit: time.Second, fn: deaf, err: context.DeadlineExceeded, failure: cascade.Timeout, left: true},
+	{name: "deadline, just missed", limit: time.Second, fn: func(context.Context) (string, error) {
+		time.Sleep(time.Second + executor.Grace/2)
+		return "found", nil
+	}, value: "found", outcome: cascade.Succeeded},
+	{name: "caller cancels, obedient", caller: cancelSoon, fn: obedient, value: "part", err: context.Canceled, outcome: cascade.Ignored},
+	{name: "caller cancels, deaf", caller: cancelSoon, fn: deaf, err: context.Canceled, outcome: cascade.Ignored, left: true},
+	{name: "caller cancels first", caller: cancelSoon, limit: time.Minute, fn: deaf, err: context.Canceled, outcome: cascade.Ignored, left: true},
+	{name: "caller's deadline, obedient", caller: patience, fn: obedient, value: "part", err: context.DeadlineExceeded, failure: cascade.Timeout},
+	{name: "caller's deadline, deaf", caller: patience, fn: deaf, err: context.DeadlineExceeded, failure: cascade.Timeout, left: true},
+	{name: "late panic", limit: time.Second, fn: func(context.Context) (string, error) { time.Sleep(time.Hour); panic("late") },
+		err: context.DeadlineExceeded, failure: cascade.Timeout, left: true},
+	{name: "late Goexit", limit: time.Second, fn: func(context.Context) (string, error) { time.Sleep(time.Hour); runtime.Goexit(); return "", nil },
+		err: context.DeadlineExceeded, failure: cascade.Timeout, left: true},
+}
+
+// unreadable is an error whose methods panic on a nil pointer.
+type unreadable struct{ text string }
+
+func (u *unreadable) Error() string { return u.text }
+
+// did is what came of one Do, as its caller sees it.
+type did struct {
+	value   string
+	receipt executor.Receipt
+	err     error
+	panics  any
+	exits   bool
+}
+
+func try(ctx context.Context, e *executor.Executor, fn func(context.Context) (string, error)) did {
+	got := did{exits: true}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				got.panics, got.exits = p, false
+			}
+		}()
+		got.value, got.receipt, got.err = executor.Do(ctx, e, "Grep", fn)
+		got.exits = false
+	})
+	wg.Wait()
+	return got
+}
+
+// Every way out, of a call and of a trial: the caller gets what the tool gave,
+// the outcome is recorded, and the trial's slot is free.
+func TestEveryWayOut(t *testing.T) {
+	for _, verb := range []expediter.Verb{expediter.Call, expediter.Probe} {
+		for _, tt := range exits {
+			t.Run(verb.String()+" "+tt.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { testExit(t, verb, tt) })
+			})
+		}
+	}
+}
+
+func testExit(t *testing.T, verb expediter.Verb, want exit) {
+	x := newEngine(t, nil)
+	if verb == expediter.Probe {
+		open(t, x, "Grep")
+	}
+	e := newExecutor(t, executor.Config{Engine: x, Deadline: want.limit})
+	ctx := t.Context()
+	if want.caller != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = want.caller(ctx)
+		defer cancel()
+	}
+	began := time.Now()
+	got := try(ctx, e, want.fn)
+	if took := time.Since(began); took > time.Second+executor.Grace {
+		t.Errorf("the caller waited %v", took)
+	}
+	if got.value != want.value || got.panics != want.panics || got.exits != want.exits {
+		t.Errorf("got value %q, panic %v, exit %v; want %q, %v, %v", got.value, got.panics, got.exits, want.value, want.panics, want.exits)
+	}
+	if want.err == nil && got.err != nil || want.err != nil && got.err != want.err && (got.err == nil || !errors.Is(got.err, want.err)) {
+		t.Errorf("error: got %v, want %v", got.err, want.err)
+	}
+	checkRecord(t, x, e, verb, want, got)
+	time.Sleep(2 * time.Hour)
+	synctest.Wait()
+	late := int64(0)
+	if want.left {
+		late = 1
+	}
+	if running, back := e.Abandoned(); running != 0 || back != late {
+		t.Errorf("abandoned in the end: got %d running, %d late; want 0, %d", running, back, late)
+	}
+}
+
+func checkRecord(t *testing.T, x *expediter.Engine, e *executor.Executor, verb expediter.Verb, want exit, got did) {
+	t.Helper()
+	if running, late := e.Abandoned(); (running == 1) != want.left || late != 0 {
+		t.Errorf("abandoned: got %d running, %d late; want one running: %v", running, late, want.left)
+	}
+	if want.panics == nil && !want.exits {
+		r := got.receipt
+		if r.Decision.Verb != verb || r.Err != nil || r.Answered == want.left || r.Outcome.Result != want.outcome || r.Outcome.Category != want.failure {
+			t.Errorf("receipt: got %+v", r)
+		}
+	}
+	state := breaker.Closed
+	switch {
+	case want.outcome == cascade.Failed:
+		state = breaker.Open
+	case want.outcome == cascade.Ignored && verb == expediter.Probe:
+		state = breaker.HalfOpen
+	}
+	r := row(t, x, "Grep")
+	if r.State != state || r.ProbeInFlight {
+		t.Errorf("state: got %v, probe in flight %v; want %v, free", r.State, r.ProbeInFlight, state)
+	}
+	if want.outcome == cascade.Failed && (r.LastFailure == nil || r.LastFailure.Category != want.failure) {
+		t.Errorf("last failure: got %+v, want category %v", r.LastFailure, want.failure)
+	}
+	if d := x.Decide("Grep", 1, time.Time{}); !d.Verb.Go() {
+		t.Errorf("the next request: got %v %v, want CALL or PROBE", d.Verb, d.Reason)
+	}
+}
+
+func TestToolsErrorIsReturnedUntouched(t *testing.T) {
+	e := newExecutor(t, executor.Config{Engine: newEngine(t, nil)})
+	_, _, err := executor.Do(t.Context(), e, "Grep", func(context.Context) (int, error) { return 0, errBoom })
+	if err != errBoom {
+		t.Errorf("got %#v, want the same value", err)
+	}
+}
+
+func TestOverdue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newExecutor(t, executor.Config{Engine: newEngine(t, nil), Deadline: time.Hour,
+			Deadlines: map[string]time.Duration{"mail": time.Second, "mail/send": 2 * time.Second, "mail/wait": 0}})
+		for tool, want := range map[string]time.Duration{
+			"mail/read": time.Second, "mail/send": 2 * time.Second, "mail/send/x": 2 * time.Second, "Grep": time.Hour,
+		} {
+			_, _, err := executor.Do(t.Context(), e, tool, func(context.Context) (int, error) { time.Sleep(3 * time.Hour); return 0, nil })
+			var over *executor.Overdue
+			if !errors.As(err, &over) || over.After != want || over.Tool != tool || !over.Timeout() {
+				t.Errorf("%s: got %v, want Overdue after %v", tool, err, want)
+			}
+		}
+		if _, _, err := executor.Do(t.Context(), e, "mail/wait", func(context.Context) (int, error) { time.Sleep(3 * time.Hour); return 0, nil }); err != nil {
+			t.Errorf("no deadline: got %v", err)
+		}
+		time.Sleep(3 * time.Hour)
+	})
+}
+
+func TestEndedContextAsksNothing(t *testing.T) {
+	x := newEngine(t, nil)
+	e := newExecutor(t, executor.Config{Engine: x})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, receipt, err := executor.Do(ctx, e, "Grep", func(context.Context) (int, error) { t.Error("the tool ran"); return 0, nil })
+	if err != context.Canceled {
+		t.Errorf("error: got %v, want context.Canceled", err)
+	}
+	if diff := cmp.Diff(executor.Receipt{}, receipt); diff != "" {
+		t.Errorf("receipt (-want +got):\n%s", diff)
+	}
+	if got := len(x.Status().Tools); got != 0 {
+		t.Errorf("tools seen by the engine: got %d, want 0", got)
+	}
+}
+
+func TestContextOfTheToolEndsWithTheCall(t *testing.T) {
+	e := newExecutor(t, executor.Config{Engine: newEngine(t, nil)})
+	type key struct{}
+	inner, _, err := executor.Do(context.WithValue(t.Context(), key{}, "v"), e, "Grep",
+		func(ctx context.Context) (context.Context, error) { return ctx, ctx.Err() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if inner.Err() == nil || inner.Value(key{}) != "v" {
+		t.Errorf("after the call: err %v, value %v; want ended, with the caller's values", inner.Err(), inner.Value(key{}))
+	}
+}
+
+func TestPanicked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard []any
+		e := newExecutor(t, executor.Config{Engine: newEngine(t, nil), Deadline: time.Second,
+			Panicked: func(tool string, value any, stack []byte) {
+				heard = append(heard, value)
+				if tool != "Grep" || !strings.Contains(string(stack), "breaks") {
+					t.Errorf("%s: the stack does not show the tool:\n%s", tool, stack)
+				}
+			}})
+		try(t.Context(), e, func(context.Context) (string, error) { return breaks("now") })
+		try(t.Context(), e, func(context.Context) (string, error) { time.Sleep(time.Minute); return breaks("late") })
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if diff := cmp.Diff([]any{"now", "late"}, heard); diff != "" {
+			t.Errorf("heard (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func breaks(how string) (string, error) { panic(how) }
+
+func TestStepsAndTimesAreRecorded(t *testing.T) {
+	step, now := int64(6), time.UnixMilli(1000)
+	var events []*expediter.Event
+	x, err := expediter.New(expediter.Config{Events: expediter.Events{Journal: func(e *expediter.Event) { events = append(events, e) }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newExecutor(t, executor.Config{Engine: x, Step: func() int64 { return step }, Now: func() time.Time { return now }})
+	_, receipt, err := executor.Do(t.Context(), e, "Grep", func(context.Context) (int, error) {
+		step, now = 7, now.Add(250*time.Millisecond)
+		return 1, nil
+	})
+	if err != nil || receipt.Outcome.Duration != 250*time.Millisecond {
+		t.Errorf("got %v, duration %v; want 250ms", err, receipt.Outcome.Duration)
+	}
+	type stamp struct {
+		Op       expediter.Op
+		Step, At int64
+	}
+	var got []stamp
+	for _, ev := range events[1:] {
+		got = append(got, stamp{ev.Op, ev.Step, ev.At})
+	}
+	if diff := cmp.Diff([]stamp{{expediter.OpDecide, 6, 1000}, {expediter.OpRecord, 7, 1250}}, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestOwnRulesOfTheMapDecide(t *testing.T) {
+	x := newEngine(t, capability.Map{
+		{Tool: "mail", Provides: "mail", Fallback: "ask", Classify: []capability.ClassifyRule{{Match: "quota", Category: "rate_limit"}}},
+		{Tool: "mail/send", Provides: "mail", Fallback: "ask"},
+	})
+	e := newExecutor(t, executor.Config{Engine: x})
+	for tool, want := range map[string]cascade.Category{"mail/read": cascade.RateLimit, "mail/send": cascade.Unknown} {
+		_, receipt, _ := executor.Do(t.Context(), e, tool, func(context.Context) (int, error) { return 0, errors.New("quota of today") })
+		if got := receipt.Outcome; got.Result != cascade.Failed || got.Category != want {
+			t.Errorf("%s: got %v %v, want failure %v", tool, got.Result, got.Category, want)
+		}
+	}
+}
+
+// Two tools that hang say nothing about a common cause: SPEC section 7 lets
+// timeouts match only within one tool or between tools that share something.
+func TestTimeoutsOfTwoToolsAreNoIncident(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newEngine(t, nil)
+		e := newExecutor(t, executor.Config{Engine: x, Deadline: time.Second})
+		for tool, fn := range map[string]func(context.Context) (string, error){"a": deaf, "b": deaf, "c": obedient, "d": obedient} {
+			if tool > "b" {
+				time.Sleep(24 * time.Hour)
+			}
+			_, _, err := executor.Do(t.Context(), e, tool, fn)
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: got %v, want a timeout", tool, err)
+			}
+		}
+		if got := x.Status().Paused; got != expediter.NoReason {
+			t.Errorf("paused: got %v, want no", got)
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
+func TestWrap(t *testing.T) {
+	x := newEngine(t, nil)
+	e := newExecutor(t, executor.Config{Engine: x})
+	double := executor.Wrap(e, "double", func(_ context.Context, n int) (int, error) {
+		if n < 0 {
+			return n, errBoom
+		}
+		return 2 * n, nil
+	})
+	if got, err := double(t.Context(), 21); got != 42 || err != nil {
+		t.Errorf("got %d, %v; want 42", got, err)
+	}
+	if got, err := double(t.Context(), -1); got != -1 || err != errBoom {
+		t.Errorf("got %d, %v; want -1 and the tool's error", got, err)
+	}
+	x.ForceOpen("double", "test", 1, time.Time{})
+	if got, err := double(t.Context(), 21); got != 0 || !errors.Is(err, executor.ErrForcedOpen) {
+		t.Errorf("got %d, %v; want 0 and a refusal", got, err)
+	}
+}
+
+func TestNeverRetries(t *testing.T) {
+	runs := 0
+	e := newExecutor(t, executor.Config{Engine: newEngine(t, nil)})
+	executor.Do(t.Context(), e, "Grep", func(context.Context) (int, error) { runs++; return 0, refused })
+	if runs != 1 {
+		t.Errorf("runs: got %d, want 1", runs)
+	}
+}
+
+func TestNewReportsEveryProblem(t *testing.T) {
+	_, err := executor.New(executor.Config{Deadline: -1, Deadlines: map[string]time.Duration{"Grep": -1}})
+	for _, want := range []string{"Engine:", "Deadline:", `Deadlines["Grep"]:`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want it to name %s", err, want)
+		}
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	x := newEngine(t, nil)
+	e := newExecutor(t, executor.Config{Engine: x})
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			got, _, err := executor.Do(t.Context(), e, "Grep", func(context.Context) (int, error) { return i, nil })
+			if got != i || err != nil {
+				t.Errorf("got %d, %v; want %d", got, err, i)
+			}
+		})
+	}
+	wg.Wait()
+	if got := x.Status().Counts; got.Calls != 200 || got.Successes != 200 {
+		t.Errorf("counts: got %+v, want 200 calls and successes", got)
+	}
+}

@@ -1,0 +1,133 @@
+package expediter
+
+import (
+	"slices"
+
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter/breaker"
+)
+
+// op is the event being applied: its clamped step and time, and its outputs.
+type op struct {
+	step, at  int64
+	ev        *Event // nil unless somebody looks at whole events
+	result    Result
+	moves     []Transition
+	systemic  *SystemicOutput
+	suspected *SystemicOutput
+}
+
+func (o *op) moment() cascade.Moment { return cascade.Moment{Step: o.step, At: o.at} }
+
+// begin starts an event: the clock moves, and an incident whose time is up
+// confirms itself.
+func (x *Engine) begin(kind Op, step, at int64) {
+	x.start0(kind, step, at)
+	x.cur.step, x.cur.at = x.clock.advance(step, at)
+	x.autoConfirm()
+}
+
+// start0 starts an event without moving the clock, for those that may turn out
+// to be errors.
+func (x *Engine) start0(kind Op, step, at int64) {
+	x.cur = op{moves: x.cur.moves[:0]}
+	x.cur.step, x.cur.at = x.clock.now()
+	if x.perOp {
+		x.cur.ev = &Event{Op: kind, Step: step, At: at}
+	}
+}
+
+// finish ends an event that gives a Result: it notes what the event left
+// behind, tells the fast path, and queues what observers are to hear.
+func (x *Engine) finish() {
+	o := &x.cur
+	o.result.Paused = x.pauseReason()
+	x.publishGate()
+	x.notePause(o.result.Paused)
+	if o.ev == nil {
+		return
+	}
+	if o.ev.Op != OpDecide && o.ev.Error == "" {
+		o.ev.Budget = x.ledger.String()
+		o.ev.Paused = o.result.Paused
+	}
+	o.ev.Stale = o.result.Stale
+	o.ev.Systemic, o.ev.Suspected = o.systemic, o.suspected
+	for _, m := range o.moves {
+		o.ev.Transitions = append(o.ev.Transitions, m.String())
+	}
+	x.eventSeq++
+	o.ev.Seq = x.eventSeq
+	x.queue.add(notice{event: o.ev})
+}
+
+// pauseReason is the derived fact of SPEC sections 6 and 7.
+func (x *Engine) pauseReason() Reason {
+	switch {
+	case x.active != nil:
+		return Systemic
+	case x.ledger.Exhausted():
+		return Budget
+	}
+	return NoReason
+}
+
+func (x *Engine) notePause(now Reason) {
+	if now == x.paused {
+		return
+	}
+	x.paused = now
+	if x.events.Paused != nil {
+		x.queue.add(notice{pause: &PauseEvent{Reason: now, Consumed: x.ledger.Consumed(), Limit: x.ledger.Limit(), Step: x.cur.step, At: x.cur.at}})
+	}
+}
+
+// moved notes a transition that has just happened.
+func (x *Engine) moved(t *tool, from breaker.State, failures int, why string) {
+	tr := Transition{Tool: t.name, From: from, To: t.m.State(), Step: x.cur.step, At: x.cur.at, Failures: failures, Why: why}
+	x.cur.moves = append(x.cur.moves, tr)
+	if x.events.Transition != nil {
+		x.queue.add(notice{move: &tr})
+	}
+}
+
+// heat keeps the list of tools that the detector has to look at.
+func (x *Engine) heat(t *tool) {
+	want := t.failing || t.m.State() != breaker.Closed
+	if want == t.isHot {
+		return
+	}
+	t.isHot = want
+	i, _ := slices.BinarySearchFunc(x.hot, t.order, func(h *tool, order uint64) int {
+		return int(h.order) - int(order)
+	})
+	if want {
+		x.hot = slices.Insert(x.hot, i, t)
+	} else {
+		x.hot = slices.Delete(x.hot, i, i+1)
+	}
+}
+
+// look lists what the detector sees, in table order.
+func (x *Engine) look() []cascade.View {
+	x.views = x.views[:0]
+	for _, t := range x.hot {
+		x.views = append(x.views, cascade.View{
+			Source: t.source(), Closed: t.m.State() == breaker.Closed,
+			Tripped: t.tripped, Trip: t.trip, TripAt: t.tripAt,
+			Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, Succeeded: t.okEver,
+		})
+	}
+	return x.views
+}
+
+// hotTool finds a tool of the list by its order.
+func (x *Engine) hotTool(order int) *tool {
+	i, ok := slices.BinarySearchFunc(x.hot, uint64(order), func(h *tool, order uint64) int {
+		return int(h.order) - int(order)
+	})
+	if !ok {
+		return nil
+	}
+	return x.hot[i]
+}

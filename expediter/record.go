@@ -1,0 +1,289 @@
+package expediter
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/expediter-go/expediter/budget"
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter/breaker"
+)
+
+// Record takes in what came of a call (SPEC section 5). Each call is recorded
+// once: ErrAlreadyRecorded and ErrUnknownCall change nothing, not even the
+// clock.
+func (x *Engine) Record(call CallID, o Outcome, step int64, at time.Time) (Result, error) {
+	ms := millis(at)
+	if o.Result == cascade.Succeeded && x.gate.Load() && x.fastSuccess(call, step, ms) {
+		return Result{}, nil
+	}
+	o.Signature = clip(o.Signature)
+	x.mu.Lock()
+	x.start0(OpRecord, step, ms)
+	if x.cur.ev != nil {
+		x.describeRecord(call, o)
+	}
+	t, info, err := x.take(call)
+	if err != nil {
+		if x.cur.ev != nil {
+			x.cur.ev.Error = err.Error()
+		}
+	} else {
+		x.cur.step, x.cur.at = x.clock.advance(step, ms)
+		x.autoConfirm()
+		x.apply(t, call, info, o)
+		x.heat(t)
+		t.publish()
+	}
+	x.finish()
+	r := x.cur.result
+	waiting := len(x.queue.waiting) > 0
+	x.mu.Unlock()
+	if waiting {
+		x.deliver()
+	}
+	return r, err
+}
+
+// take claims a call, so that nobody else records it.
+func (x *Engine) take(id CallID) (*tool, callInfo, error) {
+	if id == 0 || uint64(id) > x.seq.Load() {
+		return nil, callInfo{}, ErrUnknownCall
+	}
+	slot := &x.ring.slots[id&ringMask]
+	for {
+		w := slot.Load()
+		switch {
+		case !slotIs(w, id):
+			if w>>(idxBits+stateBits) < uint64(id)>>ringBits {
+				return nil, callInfo{}, ErrUnknownCall // drawn and never issued
+			}
+		case slotState(w) == slotInFlight:
+			if !slot.CompareAndSwap(w, w&^(1<<stateBits-1)|slotRecorded) {
+				continue
+			}
+			t := (*x.tools.Load())[slotIdx(w)]
+			if t == nil || uint64(id) <= t.born {
+				return nil, callInfo{}, ErrUnknownCall
+			}
+			return t, callInfo{}, nil
+		case slotState(w) == slotRecorded:
+			return nil, callInfo{}, ErrAlreadyRecorded
+		}
+		info, ok := x.special[id]
+		switch {
+		case ok:
+			delete(x.special, id)
+			return info.tool, info, nil
+		case id <= x.table.forgot:
+			return nil, callInfo{}, ErrUnknownCall
+		}
+		return nil, callInfo{}, ErrAlreadyRecorded
+	}
+}
+
+// apply is SPEC section 5 for one claimed call.
+func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
+	slow := o.Result == cascade.Succeeded && t.spec.policy.SlowCallMS > 0 && o.Duration.Milliseconds() > t.spec.policy.SlowCallMS
+	stale := uint64(id) <= t.genSeq || t.m.State() == breaker.Open || t.m.State() == breaker.HalfOpen && t.probe.call != id
+	if info.shadow {
+		x.counts.Ignored++
+		x.seen(t, o, slow)
+		return
+	}
+	if stale {
+		x.cur.result.Stale = true
+		x.counts.Stale++
+	}
+	switch {
+	case o.Result == cascade.Ignored:
+		x.counts.Ignored++
+		if !stale && t.m.State() == breaker.HalfOpen {
+			t.probe = probe{}
+		}
+	case o.Result == cascade.Succeeded && !slow:
+		x.succeeded(t, stale)
+	default:
+		x.failed(t, info, o, stale, slow)
+	}
+}
+
+// seen keeps an outcome for the reports alone.
+func (x *Engine) seen(t *tool, o Outcome, slow bool) {
+	switch {
+	case o.Result == cascade.Succeeded && !slow:
+		raise(&t.okStep, x.cur.step)
+		raise(&t.okAt, x.cur.at)
+		t.okEver = true
+	case o.Result == cascade.Failed:
+		t.lastBad = &Moment{Step: x.cur.step, At: x.cur.at, Category: o.Category, Text: clip(o.Text)}
+	}
+}
+
+func (x *Engine) succeeded(t *tool, stale bool) {
+	raise(&t.okStep, x.cur.step)
+	raise(&t.okAt, x.cur.at)
+	t.okEver, t.failing = true, false
+	if stale {
+		return
+	}
+	if t.m.State() == breaker.Closed {
+		t.texts = nil
+		if t.win != nil {
+			t.win.Push(false)
+		}
+	}
+	t.probe = probe{}
+	if t.m.Succeed() {
+		x.closed(t, breaker.HalfOpen, "probe succeeded")
+	}
+}
+
+// closed is what follows when a tool's circuit has closed.
+func (x *Engine) closed(t *tool, from breaker.State, why string) {
+	x.newGeneration(t)
+	x.cur.result.Closed = true
+	t.k, t.dueNow, t.notDue, t.texts, t.run = 0, false, 0, nil, 0
+	x.moved(t, from, 0, why)
+	x.leave(t, from == breaker.HalfOpen)
+	x.heat(t)
+}
+
+// failed is SPEC section 5 for a failure, or for a success that was too slow.
+// The order is: charge, counter and trip, section 7, then the budget's state.
+func (x *Engine) failed(t *tool, info callInfo, o Outcome, stale, slow bool) {
+	f := cascade.Failure{Category: o.Category, Signature: o.Signature}
+	if slow {
+		f = cascade.Failure{Category: cascade.Timeout}
+		o.Text = fmt.Sprintf("slow call: took %v, limit %d ms", o.Duration.Round(time.Millisecond), t.spec.policy.SlowCallMS)
+		if stale {
+			t.failing = false
+			return
+		}
+	} else {
+		x.counts.Failures++
+	}
+	text := clip(o.Text)
+	t.lastBad = &Moment{Step: x.cur.step, At: x.cur.at, Category: f.Category, Text: text}
+	t.failing = !slow
+	t.latest, t.failAt = f, x.cur.moment()
+	if o.RetryAfter > 0 && x.cur.at > 0 {
+		t.notDue = max(t.notDue, x.cur.at+min(o.RetryAfter.Milliseconds(), maxRetryMS))
+	}
+	x.heat(t)
+	absorbed := x.active != nil && x.active.absorbs(t, f)
+	if !slow && !absorbed && (!stale || x.cfg.Policy.ChargeStale == breaker.On) {
+		x.ledger.Charge(budget.Charge{Tool: t.name, Step: x.cur.step, At: x.cur.at,
+			Category: f.Category.String(), Signature: f.Signature, Text: text})
+	}
+	if !stale {
+		x.strike(t, info, f, text, absorbed, slow)
+	}
+	if !slow && x.active == nil {
+		x.suspicion(t, f)
+	}
+}
+
+// maxRetryMS bounds what a tool may ask for: 30 days.
+const maxRetryMS = 30 * 24 * 3600 * 1000
+
+// strike counts a failure against the breaker and looks for a common cause.
+func (x *Engine) strike(t *tool, info callInfo, f cascade.Failure, text string, absorbed, slow bool) {
+	if t.m.State() == breaker.HalfOpen {
+		x.reopened(t, text)
+		return
+	}
+	if len(t.texts) < maxRunTexts {
+		t.texts = append(t.texts, text)
+	}
+	threshold := t.spec.policy.FailureThreshold
+	if info.threshold > 0 {
+		threshold = info.threshold
+	}
+	run := t.m.Fails() + 1
+	trips := run >= threshold
+	if t.win != nil {
+		t.win.Push(true)
+		trips = t.win.Exceeded()
+	}
+	if !trips {
+		t.m.FailAt(x.cur.step, breaker.Off)
+		if !slow {
+			x.verge(t, f)
+		}
+		return
+	}
+	x.open(t, f, run, why(run))
+	switch {
+	case x.active == nil:
+		if found, ok := x.detector.Opened(t.source(), f, x.cur.moment(), x.look()); ok {
+			x.flag(t, f, found)
+		}
+	case absorbed || slow && x.active.absorbs(t, f):
+		x.join(t)
+	}
+}
+
+func why(run int) string {
+	if run == 1 {
+		return "1 failure"
+	}
+	return fmt.Sprintf("%d consecutive failures", run)
+}
+
+// maxRunTexts bounds the errors kept of one run.
+const maxRunTexts = 8
+
+// open takes a CLOSED tool to OPEN with f as its tripping failure.
+func (x *Engine) open(t *tool, f cascade.Failure, run int, why string) {
+	x.newGeneration(t)
+	t.m.Trip(x.cur.step)
+	t.tripped, t.trip, t.tripAt, t.run = true, f, x.cur.moment(), run
+	t.anchor = breaker.Anchor{Step: x.cur.step, At: x.cur.at}
+	t.dueNow = false
+	x.cur.result.Opened = true
+	x.moved(t, breaker.Closed, run, why)
+	x.heat(t)
+	t.publish()
+}
+
+// reopened is a failed probe.
+func (x *Engine) reopened(t *tool, text string) {
+	x.newGeneration(t)
+	t.m.Trip(x.cur.step)
+	t.k++
+	t.anchor = breaker.Anchor{Step: x.cur.step, At: x.cur.at}
+	t.dueNow = false
+	x.cur.result.Opened = true
+	x.moved(t, breaker.HalfOpen, 1, "probe failed")
+	if t.inc != nil && !t.inc.active {
+		t.inc.k++
+		t.inc.anchor(x.cur.moment())
+	}
+}
+
+// maxText bounds the error texts that the engine keeps, in bytes.
+const maxText = 512
+
+// clip bounds a text without cutting a character, and copies it, so that a
+// small text does not hold a large one.
+func clip(s string) string {
+	if len(s) <= maxText {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	cut := maxText
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strings.Clone(strings.ToValidUTF8(s[:cut], "\uFFFD"))
+}
+
+// describeRecord fills the event's inputs.
+func (x *Engine) describeRecord(call CallID, o Outcome) {
+	ev := x.cur.ev
+	result := o.Result
+	ev.Call, ev.Result, ev.Category, ev.Signature, ev.Text = call, &result, o.Category, o.Signature, clip(o.Text)
+	ev.DurationMS, ev.RetryMS = o.Duration.Milliseconds(), o.RetryAfter.Milliseconds()
+}

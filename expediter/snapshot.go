@@ -1,0 +1,303 @@
+package expediter
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/expediter-go/expediter/budget"
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter/breaker"
+)
+
+// Snapshot is an engine's whole state, for Restore. It marshals to JSON; its
+// fields are exported for that alone.
+type Snapshot struct {
+	Format     int                         `json:"format"` // JournalFormat
+	Step       int64                       `json:"step"`
+	At         int64                       `json:"at"`
+	LastCall   CallID                      `json:"last_call"`
+	Forgot     CallID                      `json:"forgot,omitzero"`
+	Burnt      uint64                      `json:"burnt,omitempty"`
+	Tools      []ToolSnapshot              `json:"tools"` // in table order
+	Calls      []CallSnapshot              `json:"calls,omitempty"`
+	Budget     budget.Saved                `json:"budget"`
+	Incidents  []IncidentSnapshot          `json:"incidents,omitempty"`
+	Scores     map[string]capability.Score `json:"scores,omitempty"` // of tools not in the table
+	Observe    bool                        `json:"observe_only,omitempty"`
+	ObserveWhy string                      `json:"observe_why,omitempty"`
+	Suspected  *SystemicOutput             `json:"suspected,omitempty"`
+	Counts     Counts                      `json:"counts"`
+	EventSeq   uint64                      `json:"event_seq,omitempty"`
+}
+
+// ToolSnapshot is one tool of a Snapshot.
+type ToolSnapshot struct {
+	Tool      string           `json:"tool"`
+	Machine   breaker.Saved    `json:"machine"`
+	Window    string           `json:"window,omitempty"`
+	LastOld   CallID           `json:"last_old,omitzero"` // calls up to this one are stale
+	Born      CallID           `json:"born,omitzero"`
+	Anchor    breaker.Anchor   `json:"anchor,omitzero"`
+	NotDue    int64            `json:"not_due,omitempty"`
+	DueNow    bool             `json:"due_now,omitempty"`
+	Forced    bool             `json:"forced,omitempty"`
+	Disabled  bool             `json:"disabled,omitempty"`
+	Why       string           `json:"why,omitempty"`
+	K         int              `json:"failed_probes,omitempty"`
+	Score     capability.Score `json:"score,omitzero"`
+	Probe     CallID           `json:"probe,omitzero"`
+	ProbeAt   cascade.Moment   `json:"probe_at,omitzero"`
+	Succeeded bool             `json:"succeeded,omitempty"`
+	OK        cascade.Moment   `json:"last_success,omitzero"`
+	Failing   bool             `json:"failing,omitempty"`
+	Latest    cascade.Failure  `json:"latest,omitzero"`
+	LatestAt  cascade.Moment   `json:"latest_at,omitzero"`
+	LastBad   *Moment          `json:"last_failure,omitempty"`
+	Tripped   bool             `json:"tripped,omitempty"`
+	Trip      cascade.Failure  `json:"trip,omitzero"`
+	TripAt    cascade.Moment   `json:"trip_at,omitzero"`
+	Run       int              `json:"run,omitempty"`
+	Texts     []string         `json:"texts,omitempty"`
+}
+
+// CallSnapshot is one call in flight.
+type CallSnapshot struct {
+	Call      CallID `json:"call"`
+	Tool      string `json:"tool"`
+	Threshold int    `json:"threshold,omitempty"`
+	Shadow    bool   `json:"shadow,omitempty"`
+}
+
+// IncidentSnapshot is one incident that has not ended.
+type IncidentSnapshot struct {
+	Cause    string          `json:"cause"`
+	Failure  cascade.Failure `json:"failure"`
+	Pattern  string          `json:"pattern,omitempty"`
+	Flagged  []string        `json:"flagged"` // in the order of flagging
+	Members  []string        `json:"members,omitempty"`
+	Active   bool            `json:"active,omitempty"`
+	Declared bool            `json:"declared,omitempty"`
+	K        int             `json:"failed_probes,omitempty"`
+	At       cascade.Moment  `json:"at"`
+}
+
+// Snapshot copies the engine's state. Calls in flight stay valid in an engine
+// restored from it.
+func (x *Engine) Snapshot() *Snapshot {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s := &Snapshot{
+		Format: JournalFormat, Burnt: x.burnt.Load(), Forgot: x.table.forgot, Budget: x.ledger.Save(),
+		Observe: x.observe, ObserveWhy: x.observeW, Suspected: x.suspect, Counts: x.counts, EventSeq: x.eventSeq,
+		Scores: map[string]capability.Score{},
+	}
+	s.Step, s.At = x.clock.now()
+	for n, score := range x.scores {
+		s.Scores[n] = score
+	}
+	for _, t := range x.table.rows {
+		s.Tools = append(s.Tools, t.save())
+	}
+	for _, inc := range x.live {
+		s.Incidents = append(s.Incidents, x.saveIncident(inc))
+	}
+	s.Calls = x.saveCalls()
+	s.LastCall = CallID(x.seq.Load())
+	return s
+}
+
+func (t *tool) save() ToolSnapshot {
+	s := ToolSnapshot{
+		Tool: t.name, Machine: t.m.Save(), LastOld: CallID(t.genSeq), Born: CallID(t.born), Anchor: t.anchor,
+		NotDue: t.notDue, DueNow: t.dueNow, Forced: t.forced, Disabled: t.off, Why: t.why, K: t.k, Score: t.score,
+		Probe: t.probe.call, ProbeAt: cascade.Moment{Step: t.probe.step, At: t.probe.at},
+		Succeeded: t.okEver, OK: cascade.Moment{Step: t.okStep.Load(), At: t.okAt.Load()},
+		Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, LastBad: t.lastBad,
+		Tripped: t.tripped, Trip: t.trip, TripAt: t.tripAt, Run: t.run, Texts: slices.Clone(t.texts),
+	}
+	if t.win != nil {
+		s.Window = t.win.Outcomes()
+	}
+	return s
+}
+
+func (x *Engine) saveIncident(inc *incident) IncidentSnapshot {
+	s := IncidentSnapshot{Cause: inc.cause, Failure: inc.failure, Pattern: inc.pattern, Active: inc.active,
+		Declared: inc.declared, K: inc.k, At: inc.at}
+	for _, f := range inc.flagged {
+		for _, t := range x.table.rows {
+			if int(t.order) == f.Tool {
+				s.Flagged = append(s.Flagged, t.name)
+			}
+		}
+	}
+	for _, m := range inc.members {
+		s.Members = append(s.Members, m.name)
+	}
+	return s
+}
+
+func (x *Engine) saveCalls() []CallSnapshot {
+	var calls []CallSnapshot
+	for i := range x.ring.slots {
+		w := x.ring.slots[i].Load()
+		if slotState(w) != slotInFlight {
+			continue
+		}
+		if t := (*x.tools.Load())[slotIdx(w)]; t != nil {
+			calls = append(calls, CallSnapshot{Call: slotCall(w, i), Tool: t.name})
+		}
+	}
+	for id, c := range x.special {
+		calls = append(calls, CallSnapshot{Call: id, Tool: c.tool.name, Threshold: c.threshold, Shadow: c.shadow})
+	}
+	slices.SortFunc(calls, func(a, b CallSnapshot) int { return cmp.Compare(a.Call, b.Call) })
+	return calls
+}
+
+// Restore makes an engine that goes on where the snapshot was taken. cfg may
+// differ from the old one: policies apply from now on, tools of the snapshot
+// that its map lacks stay as undeclared ones. A snapshot that contradicts
+// itself is an error.
+func Restore(cfg Config, s *Snapshot) (*Engine, error) {
+	if s == nil {
+		return nil, errors.New("expediter: no snapshot; use New")
+	}
+	if s.Format != JournalFormat {
+		return nil, fmt.Errorf("expediter: snapshot format %d; this version reads %d", s.Format, JournalFormat)
+	}
+	x, err := build(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.load(s); err != nil {
+		return nil, fmt.Errorf("expediter: snapshot: %w", err)
+	}
+	x.start(s)
+	return x, nil
+}
+
+func (x *Engine) load(s *Snapshot) error {
+	if uint64(s.LastCall) >= 1<<46 || s.Step < 0 || s.At < 0 {
+		return fmt.Errorf("step %d, at %d, last_call %s; none may be negative or beyond 2^46", s.Step, s.At, s.LastCall)
+	}
+	x.clock.advance(s.Step, s.At)
+	x.seq.Store(uint64(s.LastCall))
+	x.burnt.Store(s.Burnt)
+	x.ledger.Load(s.Budget)
+	x.observe, x.observeW, x.suspect = s.Observe, s.ObserveWhy, s.Suspected
+	x.counts, x.eventSeq, x.table.forgot = s.Counts, s.EventSeq, s.Forgot
+	for n, score := range s.Scores {
+		x.scores[n] = score
+	}
+	for i := range s.Tools {
+		if err := x.loadTool(&s.Tools[i]); err != nil {
+			return err
+		}
+	}
+	for _, i := range s.Incidents {
+		if err := x.loadIncident(i); err != nil {
+			return err
+		}
+	}
+	if err := x.loadCalls(s); err != nil {
+		return err
+	}
+	for _, t := range x.table.rows {
+		x.heat(t)
+		t.publish()
+	}
+	x.paused = x.pauseReason()
+	x.publishGate()
+	return nil
+}
+
+func (x *Engine) loadTool(s *ToolSnapshot) error {
+	if s.Machine.State > breaker.Closed || s.Score > capability.Unavailable || s.LastOld > CallID(x.seq.Load()) {
+		return fmt.Errorf("tool %.64q: state %v, score %v, last_old %s are not all valid", s.Tool, s.Machine.State, s.Score, s.LastOld)
+	}
+	t := x.find(s.Tool)
+	if t == nil {
+		t = x.enter(s.Tool)
+	}
+	t.m.Load(s.Machine)
+	if t.win != nil {
+		t.win.Load(s.Window)
+	}
+	t.genSeq, t.born = uint64(s.LastOld), uint64(s.Born)
+	t.anchor, t.notDue, t.dueNow, t.k = s.Anchor, s.NotDue, s.DueNow, s.K
+	t.forced, t.off, t.why, t.score = s.Forced, s.Disabled, s.Why, s.Score
+	t.probe = probe{call: s.Probe, step: s.ProbeAt.Step, at: s.ProbeAt.At}
+	t.okEver = s.Succeeded
+	t.okStep.Store(s.OK.Step)
+	t.okAt.Store(s.OK.At)
+	t.failing, t.latest, t.failAt, t.lastBad = s.Failing, s.Latest, s.LatestAt, s.LastBad
+	t.tripped, t.trip, t.tripAt = s.Tripped, s.Trip, s.TripAt
+	t.run, t.texts = s.Run, slices.Clone(s.Texts)
+	return nil
+}
+
+func (x *Engine) loadIncident(s IncidentSnapshot) error {
+	inc := &incident{cause: s.Cause, failure: s.Failure, pattern: s.Pattern, active: s.Active, declared: s.Declared, k: s.K, at: s.At}
+	for _, n := range s.Flagged {
+		if t := x.find(n); t != nil {
+			inc.flagged = append(inc.flagged, t.source())
+		}
+		inc.names = insertSorted(inc.names, n)
+	}
+	for _, n := range s.Members {
+		t := x.find(n)
+		if t == nil {
+			return fmt.Errorf("incident %q: member %.64q is not in the table", s.Cause, n)
+		}
+		if t.inc != nil {
+			return fmt.Errorf("incident %q: member %.64q belongs to two incidents", s.Cause, n)
+		}
+		t.inc = inc
+		inc.members = append(inc.members, t)
+	}
+	inc.shares = common(inc.flagged)
+	x.live = append(x.live, inc)
+	if !s.Active {
+		return nil
+	}
+	if x.active != nil {
+		return errors.New("two incidents are active; one may be")
+	}
+	x.active = inc
+	return nil
+}
+
+func (x *Engine) loadCalls(s *Snapshot) error {
+	// Slots without a call in flight belong to calls that were recorded.
+	last := uint64(s.LastCall)
+	for i := range x.ring.slots {
+		id := last - (last-uint64(i))&ringMask
+		if id >= 1 && id <= last {
+			x.ring.slots[i].Store(slotWord(CallID(id), 0, slotRecorded))
+		}
+	}
+	for _, c := range s.Calls {
+		t := x.find(c.Tool)
+		if t == nil || c.Call == 0 || c.Call > s.LastCall {
+			return fmt.Errorf("call %s of tool %.64q was never issued", c.Call, c.Tool)
+		}
+		info := callInfo{tool: t, threshold: c.Threshold, shadow: c.Shadow}
+		slot := &x.ring.slots[c.Call&ringMask]
+		if slotIs(slot.Load(), c.Call) {
+			state := uint64(slotInFlight)
+			if c.Threshold != 0 || c.Shadow {
+				state = slotSpecial
+			}
+			slot.Store(slotWord(c.Call, t.idx, state))
+			if state == slotInFlight {
+				continue
+			}
+		}
+		x.special[c.Call] = info
+	}
+	return nil
+}

@@ -1,0 +1,284 @@
+package expediter
+
+import (
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter/breaker"
+)
+
+// tool is one row of the state table. The atomic fields serve the fast path;
+// all others belong to Engine.mu.
+type tool struct {
+	word   atomic.Uint64 // generation<<wordBits | fast | clean; see fast.go
+	okStep atomic.Int64  // last success
+	okAt   atomic.Int64
+	used   atomic.Uint64 // undeclared: the last call id, for eviction
+
+	name     string
+	idx      uint32
+	order    uint64 // of entering the table
+	born     uint64 // calls up to this id belong to an earlier tool of this idx
+	declared bool
+	gone     bool // evicted; a published name may still lead here
+	spec     *spec
+	m        breaker.Machine
+	win      *breaker.Window // rate policy only
+	genSeq   uint64          // calls up to this id are of older generations
+
+	anchor  breaker.Anchor
+	notDue  int64 // retry_after: not due before this time
+	dueNow  bool  // a good probe of another member made it due
+	forced  bool
+	off     bool // disabled
+	why     string
+	k       int // failed probes since it last closed
+	score   capability.Score
+	inc     *incident
+	probe   probe
+	isHot   bool
+	okEver  bool // it has had a success
+	failing bool // its latest outcome is a failure
+	latest  cascade.Failure
+	failAt  cascade.Moment // of latest
+	lastBad *Moment        // last failure, for reports
+	tripped bool
+	trip    cascade.Failure // of its last CLOSED→OPEN
+	tripAt  cascade.Moment
+	run     int      // the run of failures that opened it
+	texts   []string // of that run, or of the run so far
+}
+
+// spec is what tools of one entry and policy have in common.
+type spec struct {
+	entry   capability.Entry // zero: none
+	plan    *capability.Plan
+	alts    []*tool // of plan.Alternatives
+	policy  breaker.Policy
+	backoff cascade.Backoff
+	after   cascade.Backoff // of after_ms
+}
+
+// probe is the one trial in flight of a half-open tool.
+type probe struct {
+	call CallID // zero: none
+	step int64
+	at   int64
+}
+
+func (t *tool) source() cascade.Source {
+	return cascade.Source{Tool: int(t.order), Shares: t.spec.entry.Shares}
+}
+
+// table finds tools by name. The engine publishes a map that never changes, so
+// that readers need no lock; tools that came later wait in fresh until enough
+// look-ups have missed, which keeps the cost of learning tools linear.
+type table struct {
+	rows   []*tool          // in order of entering; nil where evicted
+	fresh  map[string]*tool // not published yet
+	missed int
+	free   []uint32 // idx of evicted tools
+	orders uint64
+	learnt int              // undeclared tools held
+	forgot CallID           // calls up to this id may have been forgotten
+	specs  map[string]*spec // by entry name; "" is the spec of tools without an entry
+}
+
+// declare builds the table of a map: tools in order of first mention.
+func (x *Engine) declare(m capability.Map) {
+	x.table = table{fresh: map[string]*tool{}, specs: map[string]*spec{}}
+	x.table.specs[""] = newSpec(capability.Entry{}, nil, x.cfg.Policy.Policy)
+	for _, e := range m {
+		x.table.specs[e.Tool] = newSpec(e, capability.NewPlan(e), e.Policy.Over(x.cfg.Policy.Policy))
+	}
+	empty := []*tool{}
+	x.tools.Store(&empty)
+	names := m.Mentioned()
+	published := make(map[string]*tool, len(names))
+	x.names.Store(&published)
+	all := make([]*tool, 0, len(names))
+	for _, n := range names {
+		t := x.newTool(n, x.specOf(n))
+		t.declared = true
+		t.score = t.spec.entry.Initial
+		if t.spec.entry.Tool != n {
+			t.score = capability.Available // a child does not inherit what was said of its parent
+		}
+		t.idx, t.order = uint32(len(all)), uint64(len(all))
+		published[n] = t
+		all = append(all, t)
+	}
+	x.table.orders = uint64(len(all))
+	x.table.rows = all
+	shared := slices.Clone(all)
+	x.tools.Store(&shared)
+	for _, e := range m {
+		s := x.table.specs[e.Tool]
+		for _, a := range s.plan.Alternatives {
+			s.alts = append(s.alts, published[a.Tool])
+		}
+	}
+	for _, t := range all {
+		t.publish()
+	}
+}
+
+func newSpec(e capability.Entry, plan *capability.Plan, p breaker.Policy) *spec {
+	s := &spec{entry: e, plan: plan, policy: p, backoff: cascade.NewBackoff(p.Probe.Every, p.Probe.Max)}
+	if p.Probe.AfterMS > 0 {
+		s.after = cascade.NewBackoff(p.Probe.AfterMS, maxAfterMS)
+	}
+	return s
+}
+
+// maxAfterMS caps a doubled after_ms (SPEC section 3).
+const maxAfterMS = 200_000
+
+func (x *Engine) newTool(name string, s *spec) *tool {
+	m, err := breaker.New(s.policy.FailureThreshold, s.policy.HalfOpenSuccesses, 0)
+	if err != nil {
+		panic("expediter: a validated policy was refused: " + err.Error())
+	}
+	t := &tool{name: name, spec: s, m: m}
+	if s.policy.Trip.Policy == breaker.Rate {
+		t.win = breaker.NewWindow(s.policy.Trip)
+	}
+	return t
+}
+
+// specOf finds the spec that serves a name: its own entry's, else that of a/b,
+// else of a.
+func (x *Engine) specOf(name string) *spec {
+	for n := name; ; {
+		if s, ok := x.table.specs[n]; ok && n != "" {
+			return s
+		}
+		cut := lastSlash(n)
+		if cut < 0 {
+			return x.table.specs[""]
+		}
+		n = n[:cut]
+	}
+}
+
+func lastSlash(s string) int {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == '/' {
+			return i
+		}
+	}
+	return -1
+}
+
+// find returns the tool of that name, or nil.
+func (x *Engine) find(name string) *tool {
+	if t := (*x.names.Load())[name]; t != nil && !t.gone {
+		return t
+	}
+	t := x.table.fresh[name]
+	if t != nil {
+		x.table.missed++
+		if x.table.missed > len(*x.names.Load())/8+len(x.table.fresh) {
+			x.publishNames()
+		}
+	}
+	return t
+}
+
+// publishNames puts the fresh tools where the fast path finds them.
+func (x *Engine) publishNames() {
+	old := *x.names.Load()
+	merged := make(map[string]*tool, len(old)+len(x.table.fresh))
+	for n, t := range old {
+		if !t.gone {
+			merged[n] = t
+		}
+	}
+	for n, t := range x.table.fresh {
+		merged[n] = t
+	}
+	x.names.Store(&merged)
+	clear(x.table.fresh)
+	x.table.missed = 0
+}
+
+// enter puts a tool that nobody declared into the table.
+func (x *Engine) enter(name string) *tool {
+	x.table.learnt++
+	if x.table.learnt > x.cfg.MaxTools {
+		x.evict()
+	}
+	name = string(append([]byte(nil), name...)) // do not hold a caller's larger buffer
+	t := x.newTool(name, x.specOf(name))
+	t.order = x.table.orders
+	x.table.orders++
+	t.born = x.seq.Load()
+	t.genSeq = t.born
+	t.used.Store(t.born)
+	if s, ok := x.scores[name]; ok {
+		t.score = s
+		delete(x.scores, name)
+	}
+	x.place(t)
+	x.table.fresh[name] = t
+	x.table.rows = append(x.table.rows, t)
+	t.publish()
+	return t
+}
+
+// place gives a tool its idx, a freed one first.
+func (x *Engine) place(t *tool) {
+	all := *x.tools.Load()
+	if n := len(x.table.free); n > 0 {
+		t.idx = x.table.free[n-1]
+		x.table.free = x.table.free[:n-1]
+		all = slices.Clone(all)
+		all[t.idx] = t
+	} else {
+		t.idx = uint32(len(all))
+		all = append(all, t) // readers hold shorter slices of the same array
+	}
+	x.tools.Store(&all)
+}
+
+// evict drops the longest unused undeclared tool that is CLOSED, without
+// failures and without calls in flight. Where there is none, the table grows.
+func (x *Engine) evict() {
+	busy := x.ring.busy()
+	for _, c := range x.special {
+		busy[c.tool.idx] = true
+	}
+	var out *tool
+	at := 0
+	for i, t := range x.table.rows {
+		if t.declared || t.isHot || t.forced || t.off || t.m.Fails() > 0 || busy[t.idx] {
+			continue
+		}
+		if out == nil || t.used.Load() < out.used.Load() {
+			out, at = t, i
+		}
+	}
+	if out == nil {
+		return
+	}
+	out.word.Store(0)
+	out.gone = true
+	delete(x.table.fresh, out.name)
+	x.table.rows = slices.Delete(x.table.rows, at, at+1)
+	x.table.free = append(x.table.free, out.idx)
+	x.table.learnt--
+}
+
+// known reports whether strict mode lets a name pass: it is mentioned in the
+// map, or has an entry of its own or of a parent.
+func (x *Engine) known(name string) bool {
+	if t := x.find(name); t != nil {
+		return true
+	}
+	return x.specOf(name).plan != nil
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
