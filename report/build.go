@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/scope"
@@ -215,10 +216,10 @@ func tally(work []Work) map[WorkState]int {
 
 func summary(r Report) string {
 	if len(r.Work) == 0 {
-		return r.Outcome.String()
+		return "no work list was given"
 	}
 	n := tally(r.Work)
-	s := fmt.Sprintf("%s: %d of %s done", r.Outcome, n[Succeeded], count(len(r.Work), "sub-task"))
+	s := fmt.Sprintf("%d of %s done", n[Succeeded], count(len(r.Work), "sub-task"))
 	degraded := 0
 	for _, w := range r.Work {
 		if w.State == Succeeded && len(w.Degraded) > 0 {
@@ -228,12 +229,9 @@ func summary(r Report) string {
 	if degraded > 0 {
 		s += fmt.Sprintf(" (%d degraded)", degraded)
 	}
-	for _, state := range []struct {
-		n    int
-		word string
-	}{{n[Deferred], "deferred"}, {n[Failed], "failed"}, {n[NotAttempted], "not attempted"}} {
-		if state.n > 0 {
-			s += fmt.Sprintf(", %d %s", state.n, state.word)
+	for _, state := range []WorkState{Deferred, Failed, NotAttempted} {
+		if n[state] > 0 {
+			s += fmt.Sprintf(", %d %s", n[state], strings.ToLower(state.String()))
 		}
 	}
 	return s

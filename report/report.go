@@ -31,7 +31,7 @@ type Report struct {
 	Format          int           `json:"format"` // see Format
 	Task            string        `json:"task,omitempty"`
 	Outcome         Outcome       `json:"outcome"`
-	Summary         string        `json:"summary"`          // the outcome in one line
+	Summary         string        `json:"summary"`          // how many sub-tasks came to what
 	Paused          string        `json:"paused,omitempty"` // "systemic" or "budget"
 	Until           *Moment       `json:"until,omitempty"`  // the latest that the engine saw
 	Policy          *Policy       `json:"policy,omitempty"` // effective
