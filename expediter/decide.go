@@ -196,7 +196,7 @@ func (x *Engine) due(t *tool) bool {
 func (x *Engine) interval(t *tool) (interval, after int64) {
 	p := &t.spec.policy.Probe
 	if t.inc != nil && !t.inc.active {
-		return t.spec.backoff.Interval(t.inc.k), p.AfterMS
+		return t.spec.backoff.Interval(t.inc.k), t.spec.after.Interval(t.inc.k)
 	}
 	if p.Backoff == breaker.On {
 		return t.spec.backoff.Interval(t.k), t.spec.after.Interval(t.k)
