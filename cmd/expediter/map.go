@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/capability/document"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/task"
+)
+
+func mapCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "map",
+		Short: "Check, draw or start a capability map",
+		Long: `A capability map says what each tool provides, what may stand in for it, and
+what the user is asked to do when nothing can. FILE is a map (YAML or JSON), a
+task file that holds one, or - for standard input.`,
+		Example: `  expediter map init SKILL.md --output map.yaml
+  expediter map check map.yaml
+  expediter map graph map.yaml --format dot | dot -Tsvg > map.svg`,
+	}
+	cmd.AddCommand(mapCheckCommand(), mapGraphCommand(), mapInitCommand())
+	return cmd
+}
+
+func mapCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE",
+		Short: "Report everything that is wrong with a map, each with its place",
+		Long: `check prints one line FILE:LINE:COLUMN: what is wrong; what to do, for every
+problem, and exits 1 if one of them is more than a warning. Of a good map it
+prints the number of tools, and those that nothing can stand in for.`,
+		Example: `  expediter map check map.yaml
+  expediter map check task.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := loadMap(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), summary(m))
+			return err
+		},
+	}
+}
+
+func mapGraphCommand() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "graph FILE",
+		Short: "Draw which tool may stand in for which",
+		Long: `graph writes the map as a Mermaid flow chart or a Graphviz graph. An arrow
+leads to what may stand in: solid when little is lost, dashed when much is,
+dotted when nobody knows. Tools without an alternative are marked critical.`,
+		Example: `  expediter map graph map.yaml
+  expediter map graph map.yaml --format dot | dot -Tsvg > map.svg`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			draw := map[string]func(capability.Map, io.Writer) error{"mermaid": capability.Map.Mermaid, "dot": capability.Map.DOT}[format]
+			if draw == nil {
+				return usagef("unknown --format %.40q; use mermaid or dot", format)
+			}
+			m, err := loadMap(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			return draw(m, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid or dot")
+	return cmd
+}
+
+func mapInitCommand() *cobra.Command {
+	var output string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "init SKILL.md",
+		Short: "Start a map from the tools that a skill allows",
+		Long: `init reads allowed-tools from the front matter of a skill file and prints a
+map to start from. The alternatives in it are guesses among those tools, marked
+unknown until somebody has tested them.`,
+		Example: `  expediter map init SKILL.md
+  expediter map init SKILL.md --output map.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := readInput(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			m, err := capability.FromSkill(args[0], data)
+			if err != nil {
+				return err
+			}
+			var b bytes.Buffer
+			if err := m.WriteYAML(&b); err != nil {
+				return err
+			}
+			if output == "" {
+				_, err = cmd.OutOrStdout().Write(b.Bytes())
+				return err
+			}
+			return createFile(output, b.Bytes(), force)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
+	cmd.Flags().BoolVar(&force, "force", false, "replace the output file if it exists")
+	return cmd
+}
+
+// loadMap reads and checks the map of a file, and prints its warnings.
+func loadMap(cmd *cobra.Command, name string) (capability.Map, error) {
+	data, err := readInput(cmd, name)
+	if err != nil {
+		return nil, err
+	}
+	m, warnings, err := checkMap(name, data)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		fmt.Fprintln(cmd.ErrOrStderr(), w)
+	}
+	return m, nil
+}
+
+func checkMap(name string, data []byte) (capability.Map, document.Problems, error) {
+	root, err := document.Parse(name, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if root.Key("subtasks") != nil {
+		file, err := task.Read(name, data)
+		if err != nil {
+			return nil, nil, err
+		}
+		return file.Map, file.Warnings, nil
+	}
+	file, err := capability.Read(name, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return file.Map, file.Warnings, policyProblems(root, file).Err()
+}
+
+// policyProblems checks the section `expediter` and, over it, the policies of
+// the entries.
+func policyProblems(root *document.Node, file capability.File) document.Problems {
+	section := struct {
+		Named string `json:"policy"`
+		expediter.Policy
+	}{Named: "faithful"}
+	if problems, bad := file.Expediter.Decode(&section).(document.Problems); bad {
+		return problems
+	}
+	base, err := expediter.PolicyNamed(section.Named)
+	if err != nil {
+		return placed(file.Expediter.Key("policy"), err)
+	}
+	policy := section.Policy.Over(base)
+	problems := placed(file.Expediter, policy.Validate(true))
+	if len(problems) > 0 {
+		return problems
+	}
+	entries := root.Key("capability_map").Items()
+	for i, e := range file.Map {
+		problems = append(problems, placed(entries[i].Key("policy"), e.Policy.Over(policy.Policy).Validate(true))...)
+	}
+	return problems
+}
+
+// placed puts each line of a policy's error, which begins with the path of its
+// field, at the field's place below n.
+func placed(n *document.Node, err error) document.Problems {
+	if err == nil || n == nil {
+		return nil
+	}
+	var problems document.Problems
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		what, do, _ := strings.Cut(line, "; ")
+		path, _, _ := strings.Cut(what, ": ")
+		at := n
+		for key := range strings.SplitSeq(path, ".") {
+			if inner := at.Key(key); inner != nil {
+				at = inner
+			}
+		}
+		problems = append(problems, at.Problem(what, do))
+	}
+	return problems
+}
+
+// summary is the one line that a good map deserves.
+func summary(m capability.Map) string {
+	critical := m.Critical()
+	line := fmt.Sprintf("ok: %s, %d with an entry; ", count(len(m.Mentioned()), "tool"), len(m))
+	if len(critical) == 0 {
+		return line + "each of those has an alternative"
+	}
+	const most = 20
+	more := ""
+	if len(critical) > most {
+		more = fmt.Sprintf(" and %d more", len(critical)-most)
+		critical = critical[:most]
+	}
+	for i, name := range critical {
+		if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			critical[i] = document.Quote(name)
+		}
+	}
+	return line + "critical (no alternative): " + strings.Join(critical, ", ") + more
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// readInput reads a file, or standard input for -, up to just beyond what a
+// document may hold.
+func readInput(cmd *cobra.Command, name string) ([]byte, error) {
+	in := cmd.InOrStdin()
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	return io.ReadAll(io.LimitReader(in, document.MaxBytes+1))
+}
+
+// createFile writes a file that is there as a whole or not at all.
+func createFile(path string, data []byte, replace bool) error {
+	if _, err := os.Lstat(path); err == nil && !replace {
+		return fmt.Errorf("%s exists already; choose another name, or replace it with --force", path)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".expediter-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(data)
+	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
+	if err != nil {
+		return fmt.Errorf("%s was not written: %w", path, err)
+	}
+	return os.Rename(temp.Name(), path)
+}
