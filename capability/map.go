@@ -2,6 +2,7 @@ package capability
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/expediter-go/expediter/expediter/breaker"
@@ -10,6 +11,17 @@ import (
 // Map is the capability map: what each tool provides and what may stand in
 // for it when its circuit is open (SPEC sections 8 and 13).
 type Map []Entry
+
+// Clone copies the map, so that the copy shares nothing that can change.
+func (m Map) Clone() Map {
+	out := slices.Clone(m)
+	for i := range out {
+		out[i].Alternatives = slices.Clone(out[i].Alternatives)
+		out[i].Shares = slices.Clone(out[i].Shares)
+		out[i].Classify = slices.Clone(out[i].Classify)
+	}
+	return out
+}
 
 // Entry is one tool of the map. The json tags are the keys of files (SPEC
 // section 13).

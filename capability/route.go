@@ -86,12 +86,16 @@ var reduced = &Route{Kind: Reduce, Label: Skipped}
 // Reduced is the route of last resort: take the work out of scope.
 func Reduced() *Route { return reduced }
 
-// NewPlan makes an entry ready for routing.
+// NewPlan makes an entry ready for routing. The plan may keep the entry's
+// alternatives: do not change them afterwards.
 func NewPlan(e Entry) *Plan {
-	p := &Plan{Alternatives: slices.Clone(e.Alternatives), none: e.NoSubstitute}
-	slices.SortStableFunc(p.Alternatives, func(a, b Alternative) int {
-		return int(a.Effective()) - int(b.Effective())
-	})
+	p := &Plan{Alternatives: e.Alternatives, none: e.NoSubstitute}
+	byLevel := func(a, b Alternative) int { return int(a.Effective()) - int(b.Effective()) }
+	if !slices.IsSortedFunc(p.Alternatives, byLevel) {
+		p.Alternatives = slices.Clone(p.Alternatives)
+		slices.SortStableFunc(p.Alternatives, byLevel)
+	}
+	p.routes = make([]Route, 0, len(p.Alternatives))
 	for _, a := range p.Alternatives {
 		label := Acceptable
 		switch a.Effective() {

@@ -86,7 +86,7 @@ func (x *Engine) outage(cause cascade.Category, tools []string) {
 		}
 		if t.m.State() == breaker.Closed {
 			x.open(t, f, 0, text)
-			t.texts = []string{text}
+			t.ill().texts = []string{text}
 		}
 		x.enlist(t, inc)
 		t.publish()
@@ -106,7 +106,9 @@ func (x *Engine) ForceOpen(name, why string, step int64, at time.Time) error {
 		x.leave(t, false)
 		x.newGeneration(t)
 		t.m.Trip(x.cur.step)
-		t.forced, t.off, t.why, t.texts = true, false, why, nil
+		t.forced, t.off = true, false
+		bad := t.ill()
+		bad.why, bad.texts = clip(why), nil
 		if from != breaker.Open {
 			x.cur.result.Opened = true
 			x.moved(t, from, 0, "forced open: "+why)
@@ -119,11 +121,13 @@ func (x *Engine) ForceOpen(name, why string, step int64, at time.Time) error {
 func (x *Engine) Reset(name, why string, step int64, at time.Time) error {
 	return x.control(OpReset, name, why, step, at, func(t *tool) {
 		from := t.m.State()
-		t.forced, t.off, t.why, t.failing = false, false, "", false
+		t.forced, t.off, t.failing = false, false, false
+		bad := t.ill()
+		bad.why = ""
 		t.m.Close()
 		if from == breaker.Closed {
 			x.newGeneration(t)
-			t.k, t.notDue, t.texts = 0, 0, nil
+			bad.k, bad.notDue, bad.texts = 0, 0, nil
 			return
 		}
 		x.closed(t, from, "reset: "+why)
@@ -137,7 +141,9 @@ func (x *Engine) Disable(name, why string, step int64, at time.Time) error {
 		x.leave(t, false)
 		from := t.m.State()
 		x.newGeneration(t)
-		t.forced, t.off, t.why, t.failing, t.texts = false, true, why, false, nil
+		t.forced, t.off, t.failing = false, true, false
+		bad := t.ill()
+		bad.why, bad.texts = clip(why), nil
 		t.m.Close()
 		if from != breaker.Closed {
 			x.moved(t, from, 0, "disabled: "+why)

@@ -15,10 +15,15 @@ import (
 // zero time are always that.
 func (x *Engine) Decide(tool string, step int64, at time.Time) Decision {
 	ms := millis(at)
-	if x.gate.Load() {
-		if t := (*x.names.Load())[tool]; t != nil {
+	if t := (*x.names.Load())[tool]; t != nil {
+		switch w := t.word.Load(); {
+		case w&wordFast != 0 && x.gate.Load():
 			if id, ok := x.fastCall(t, step, ms); ok {
 				return Decision{Verb: Call, Would: Call, Call: id}
+			}
+		case w&wordOpen != 0:
+			if d := x.quickSkip(t, step, ms); d.Verb == Skip {
+				return d
 			}
 		}
 	}
@@ -29,6 +34,31 @@ func (x *Engine) Decide(tool string, step int64, at time.Time) Decision {
 // that was checked), which is never remembered for the tool.
 func (x *Engine) DecideScored(tool string, score capability.Score, step int64, at time.Time) Decision {
 	return x.decide(tool, score, true, step, millis(at))
+}
+
+// quickSkip answers SKIP for an open tool of no incident whose trial is not
+// due, while nothing pauses and nobody watches: rule 5 of SPEC section 4 alone.
+// Any other verb sends the request through decide, which counts it.
+func (x *Engine) quickSkip(t *tool, step, at int64) Decision {
+	x.mu.Lock()
+	if !x.quick || t.word.Load()&wordOpen == 0 {
+		x.mu.Unlock()
+		return Decision{}
+	}
+	step, at = x.clock.advance(step, at)
+	x.cur.step, x.cur.at = step, at
+	t.anchor.Attempts++
+	if x.due(t) {
+		t.anchor.Attempts--
+		x.mu.Unlock()
+		return Decision{}
+	}
+	d := x.skip(t, OpenCircuit)
+	d.Would = Skip
+	x.count(d)
+	x.routes.add(t.name, d.Route, step, at)
+	x.mu.Unlock()
+	return d
 }
 
 func (x *Engine) decide(name string, score capability.Score, scored bool, step, at int64) Decision {
@@ -145,7 +175,7 @@ func (x *Engine) call(t *tool, score capability.Score) Decision {
 // up loses the slot.
 func (x *Engine) trial(t *tool, score capability.Score) Decision {
 	id := x.issue(t, callInfo{})
-	t.probe = probe{call: id, step: x.cur.step, at: x.cur.at}
+	t.ill().probe = probe{call: id, step: x.cur.step, at: x.cur.at}
 	return Decision{Verb: Probe, Caution: x.caution(score), Call: id}
 }
 
@@ -293,7 +323,7 @@ func (x *Engine) describe(d Decision, name string, t *tool, score capability.Sco
 
 // routed puts a SKIP's route into the ring and tells the observer.
 func (x *Engine) routed(d Decision, name string, t *tool) {
-	x.routes.add(RouteTaken{Tool: name, Route: d.Route, Step: x.cur.step, At: x.cur.at})
+	x.routes.add(name, d.Route, x.cur.step, x.cur.at)
 	if x.events.Routed != nil {
 		x.queue.add(notice{route: &Routing{Tool: name, Reason: d.Reason, Route: d.Route,
 			PassedOver: x.passedOver(d, name, t), Step: x.cur.step, At: x.cur.at}})
@@ -322,14 +352,22 @@ func (x *Engine) passedOver(d Decision, name string, t *tool) []PassedOver {
 	return passed
 }
 
-// routeRing holds the latest routes.
+// routeRing holds the latest routes. A route that repeats is one entry.
 type routeRing struct {
 	taken [64]RouteTaken
 	next  int
 }
 
-func (r *routeRing) add(t RouteTaken) {
-	r.taken[r.next%len(r.taken)] = t
+func (r *routeRing) add(tool string, route *capability.Route, step, at int64) {
+	if r.next > 0 {
+		last := &r.taken[(r.next-1)%len(r.taken)]
+		if last.Route == route && last.Tool == tool {
+			last.Times++
+			last.Step, last.At = step, at
+			return
+		}
+	}
+	r.taken[r.next%len(r.taken)] = RouteTaken{Tool: tool, Route: route, Step: step, At: at, Times: 1}
 	r.next++
 }
 

@@ -65,6 +65,7 @@ type Engine struct {
 	paused   Reason // as last told to observers
 	counts   Counts
 	routes   routeRing
+	quick    bool // quickSkip may answer
 	eventSeq uint64
 	cur      op // the event being applied
 	queue    queue
@@ -82,6 +83,7 @@ func New(cfg Config) (*Engine, error) {
 
 func build(cfg Config) (*Engine, error) {
 	cfg.Policy = cfg.Policy.Over(Faithful())
+	cfg.Tools = cfg.Tools.Clone()
 	if cfg.MaxTools == 0 {
 		cfg.MaxTools = DefaultMaxTools
 	}

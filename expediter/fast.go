@@ -3,6 +3,7 @@ package expediter
 import (
 	"sync/atomic"
 
+	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/expediter/breaker"
 )
 
@@ -31,7 +32,8 @@ const (
 
 	wordFast  = 1 // CLOSED, nothing to say: CALL
 	wordClean = 2 // a success changes no counter
-	wordBits  = 2
+	wordOpen  = 4 // OPEN, nothing else to say: see quickSkip
+	wordBits  = 3
 )
 
 type ring struct {
@@ -123,7 +125,11 @@ func (x *Engine) fastSuccess(id CallID, step, at int64) bool {
 // publish tells the fast path how the tool stands.
 func (t *tool) publish() {
 	w := t.genSeq << wordBits
-	if t.m.State() == breaker.Closed && t.score == 0 && !t.forced && !t.off {
+	switch {
+	case t.score != capability.Available || t.forced || t.off:
+	case t.m.State() == breaker.Open && t.inc == nil:
+		w |= wordOpen
+	case t.m.State() == breaker.Closed:
 		w |= wordFast
 		if t.okEver && !t.failing && t.m.Fails() == 0 && t.win == nil && t.spec.policy.SlowCallMS <= 0 {
 			w |= wordClean
@@ -139,7 +145,7 @@ func (t *tool) publish() {
 func (x *Engine) newGeneration(t *tool) {
 	t.word.Store(0)
 	t.genSeq = x.seq.Load()
-	t.probe = probe{}
+	t.freeProbe()
 	if t.win != nil {
 		t.win.Reset()
 	}
@@ -149,7 +155,9 @@ func (x *Engine) newGeneration(t *tool) {
 // cautious about, and nobody watches every call.
 func (x *Engine) publishGate() {
 	left := x.ledger.Remaining()
-	x.gate.Store(!x.perOp && !x.observe && x.active == nil && (left < 0 || left > 1))
+	quiet := !x.perOp && !x.observe && x.active == nil
+	x.gate.Store(quiet && (left < 0 || left > 1))
+	x.quick = quiet && left != 0 && x.events.Routed == nil
 }
 
 // callInfo is a call that needs more than its slot: a degraded threshold, a

@@ -47,8 +47,8 @@ func (i *incident) matches(f cascade.Failure, from cascade.Source) bool {
 func (i *incident) anchor(now cascade.Moment) {
 	for _, m := range i.members {
 		if m.m.State() == breaker.Open {
-			m.anchor = breaker.Anchor{Step: now.Step, At: now.At}
-			m.dueNow = false
+			bad := m.ill()
+			bad.anchor, bad.dueNow = breaker.Anchor{Step: now.Step, At: now.At}, false
 		}
 	}
 }
@@ -72,7 +72,6 @@ func (x *Engine) flag(t *tool, f cascade.Failure, found cascade.Finding) {
 	for _, order := range found.Suspects {
 		s := x.hotTool(order)
 		x.open(s, s.latest, s.m.Fails(), "suspect of the same failure")
-		s.tripAt = x.cur.moment()
 	}
 	for _, order := range found.Members {
 		x.enlist(x.hotTool(order), inc)
@@ -154,7 +153,8 @@ func (x *Engine) leave(t *tool, goodProbe bool) {
 	if inc == nil {
 		return
 	}
-	t.inc, t.dueNow = nil, false
+	t.inc = nil
+	t.ill().dueNow = false
 	inc.members = slices.DeleteFunc(inc.members, func(m *tool) bool { return m == t })
 	if inc.active {
 		return
@@ -162,7 +162,7 @@ func (x *Engine) leave(t *tool, goodProbe bool) {
 	if goodProbe {
 		inc.k = 0
 		for _, m := range inc.members {
-			m.dueNow = m.m.State() == breaker.Open
+			m.ill().dueNow = m.m.State() == breaker.Open
 		}
 	}
 	x.endIfEmpty(inc)

@@ -101,7 +101,7 @@ func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
 	case o.Result == cascade.Ignored:
 		x.counts.Ignored++
 		if !stale && t.m.State() == breaker.HalfOpen {
-			t.probe = probe{}
+			t.freeProbe()
 		}
 	case o.Result == cascade.Succeeded && !slow:
 		x.succeeded(t, stale)
@@ -118,7 +118,7 @@ func (x *Engine) seen(t *tool, o Outcome, slow bool) {
 		raise(&t.okAt, x.cur.at)
 		t.okEver = true
 	case o.Result == cascade.Failed:
-		t.lastBad = &Moment{Step: x.cur.step, At: x.cur.at, Category: o.Category, Text: clip(o.Text)}
+		t.ill().lastBad = &Moment{Step: x.cur.step, At: x.cur.at, Category: o.Category, Text: clip(o.Text)}
 	}
 }
 
@@ -130,12 +130,12 @@ func (x *Engine) succeeded(t *tool, stale bool) {
 		return
 	}
 	if t.m.State() == breaker.Closed {
-		t.texts = nil
+		t.forgive()
 		if t.win != nil {
 			t.win.Push(false)
 		}
 	}
-	t.probe = probe{}
+	t.freeProbe()
 	if t.m.Succeed() {
 		x.closed(t, breaker.HalfOpen, "probe succeeded")
 	}
@@ -145,7 +145,8 @@ func (x *Engine) succeeded(t *tool, stale bool) {
 func (x *Engine) closed(t *tool, from breaker.State, why string) {
 	x.newGeneration(t)
 	x.cur.result.Closed = true
-	t.k, t.dueNow, t.notDue, t.texts, t.run = 0, false, 0, nil, 0
+	bad := t.ill()
+	bad.k, bad.dueNow, bad.notDue, bad.texts, bad.run = 0, false, 0, nil, 0
 	x.moved(t, from, 0, why)
 	x.leave(t, from == breaker.HalfOpen)
 	x.heat(t)
@@ -166,11 +167,12 @@ func (x *Engine) failed(t *tool, info callInfo, o Outcome, stale, slow bool) {
 		x.counts.Failures++
 	}
 	text := clip(o.Text)
-	t.lastBad = &Moment{Step: x.cur.step, At: x.cur.at, Category: f.Category, Text: text}
+	bad := t.ill()
+	bad.lastBad = &Moment{Step: x.cur.step, At: x.cur.at, Category: f.Category, Text: text}
 	t.failing = !slow
-	t.latest, t.failAt = f, x.cur.moment()
+	bad.latest, bad.failAt = f, x.cur.moment()
 	if o.RetryAfter > 0 && x.cur.at > 0 {
-		t.notDue = max(t.notDue, x.cur.at+min(o.RetryAfter.Milliseconds(), maxRetryMS))
+		bad.notDue = max(bad.notDue, x.cur.at+min(o.RetryAfter.Milliseconds(), maxRetryMS))
 	}
 	x.heat(t)
 	absorbed := x.active != nil && x.active.absorbs(t, f)
@@ -195,8 +197,8 @@ func (x *Engine) strike(t *tool, info callInfo, f cascade.Failure, text string, 
 		x.reopened(t, text)
 		return
 	}
-	if len(t.texts) < maxRunTexts {
-		t.texts = append(t.texts, text)
+	if bad := t.ill(); len(bad.texts) < maxRunTexts {
+		bad.texts = append(bad.texts, text)
 	}
 	threshold := t.spec.policy.FailureThreshold
 	if info.threshold > 0 {
@@ -240,9 +242,10 @@ const maxRunTexts = 8
 func (x *Engine) open(t *tool, f cascade.Failure, run int, why string) {
 	x.newGeneration(t)
 	t.m.Trip(x.cur.step)
-	t.tripped, t.trip, t.tripAt, t.run = true, f, x.cur.moment(), run
-	t.anchor = breaker.Anchor{Step: x.cur.step, At: x.cur.at}
-	t.dueNow = false
+	bad := t.ill()
+	bad.tripped, bad.trip, bad.tripAt, bad.run = true, f, x.cur.moment(), run
+	bad.anchor = breaker.Anchor{Step: x.cur.step, At: x.cur.at}
+	bad.dueNow = false
 	x.cur.result.Opened = true
 	x.moved(t, breaker.Closed, run, why)
 	x.heat(t)
@@ -253,9 +256,10 @@ func (x *Engine) open(t *tool, f cascade.Failure, run int, why string) {
 func (x *Engine) reopened(t *tool, text string) {
 	x.newGeneration(t)
 	t.m.Trip(x.cur.step)
-	t.k++
-	t.anchor = breaker.Anchor{Step: x.cur.step, At: x.cur.at}
-	t.dueNow = false
+	bad := t.ill()
+	bad.k++
+	bad.anchor = breaker.Anchor{Step: x.cur.step, At: x.cur.at}
+	bad.dueNow = false
 	x.cur.result.Opened = true
 	x.moved(t, breaker.HalfOpen, 1, "probe failed")
 	if t.inc != nil && !t.inc.active {

@@ -228,15 +228,16 @@ func (x *Engine) loadTool(s *ToolSnapshot) error {
 		t.win.Load(s.Window)
 	}
 	t.genSeq, t.born = uint64(s.LastOld), uint64(s.Born)
-	t.anchor, t.notDue, t.dueNow, t.k = s.Anchor, s.NotDue, s.DueNow, s.K
-	t.forced, t.off, t.why, t.score = s.Forced, s.Disabled, s.Why, s.Score
-	t.probe = probe{call: s.Probe, step: s.ProbeAt.Step, at: s.ProbeAt.At}
+	t.forced, t.off, t.score, t.failing = s.Forced, s.Disabled, s.Score, s.Failing
 	t.okEver = s.Succeeded
 	t.okStep.Store(s.OK.Step)
 	t.okAt.Store(s.OK.At)
-	t.failing, t.latest, t.failAt, t.lastBad = s.Failing, s.Latest, s.LatestAt, s.LastBad
-	t.tripped, t.trip, t.tripAt = s.Tripped, s.Trip, s.TripAt
-	t.run, t.texts = s.Run, slices.Clone(s.Texts)
+	*t.ill() = trouble{
+		anchor: s.Anchor, notDue: s.NotDue, dueNow: s.DueNow, why: s.Why, k: s.K,
+		probe:  probe{call: s.Probe, step: s.ProbeAt.Step, at: s.ProbeAt.At},
+		latest: s.Latest, failAt: s.LatestAt, lastBad: s.LastBad,
+		tripped: s.Tripped, trip: s.Trip, tripAt: s.TripAt, run: s.Run, texts: slices.Clone(s.Texts),
+	}
 	return nil
 }
 

@@ -97,7 +97,8 @@ type Counts struct {
 type RouteTaken struct {
 	Tool     string
 	Route    *capability.Route
-	Step, At int64
+	Step, At int64 // of the latest of them
+	Times    int   // how often in a row
 }
 
 // Status reads the engine. It changes nothing and is consistent in itself.
@@ -130,7 +131,7 @@ func (x *Engine) Status() Status {
 
 func (x *Engine) row(t *tool) ToolStatus {
 	r := ToolStatus{
-		Tool: t.name, State: t.m.State(), Entry: t.spec.entry, Declared: t.declared, Policy: t.spec.policy,
+		Tool: t.name, State: t.m.State(), Entry: *t.spec.entry, Declared: t.declared, Policy: t.spec.policy,
 		Score: t.score, Forced: t.forced, Disabled: t.off, Reason: t.why,
 		Consecutive: t.m.Fails(), FailedProbes: t.k, Trip: t.trip, OpenedStep: t.tripAt.Step, OpenedAt: t.tripAt.At,
 		LastFailure: t.lastBad, ProbeInFlight: t.probe.call != 0, Unit: t.spec.policy.Probe.Unit,

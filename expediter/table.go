@@ -29,19 +29,25 @@ type tool struct {
 	win      *breaker.Window // rate policy only
 	genSeq   uint64          // calls up to this id are of older generations
 
-	anchor  breaker.Anchor
-	notDue  int64 // retry_after: not due before this time
-	dueNow  bool  // a good probe of another member made it due
 	forced  bool
 	off     bool // disabled
-	why     string
-	k       int // failed probes since it last closed
 	score   capability.Score
 	inc     *incident
-	probe   probe
 	isHot   bool
 	okEver  bool // it has had a success
 	failing bool // its latest outcome is a failure
+	*trouble
+}
+
+// trouble is what only tools that have failed, or were touched by an operator,
+// need to hold. All others read from healthy; writers ask for ill first.
+type trouble struct {
+	anchor  breaker.Anchor
+	notDue  int64 // retry_after: not due before this time
+	dueNow  bool  // a good probe of another member made it due
+	why     string
+	k       int // failed probes since it last closed
+	probe   probe
 	latest  cascade.Failure
 	failAt  cascade.Moment // of latest
 	lastBad *Moment        // last failure, for reports
@@ -52,11 +58,41 @@ type tool struct {
 	texts   []string // of that run, or of the run so far
 }
 
+// healthy is shared by all tools of all engines and never written.
+var healthy = &trouble{}
+
+// ill returns the tool's own trouble, for writing.
+func (t *tool) ill() *trouble {
+	if t.trouble == healthy {
+		t.trouble = &trouble{}
+	}
+	return t.trouble
+}
+
+// freeProbe gives the probe slot back.
+func (t *tool) freeProbe() {
+	if t.probe.call != 0 {
+		t.probe = probe{}
+	}
+}
+
+// forgive forgets the errors of the run that has ended.
+func (t *tool) forgive() {
+	if t.texts != nil {
+		t.texts = nil
+	}
+}
+
 // spec is what tools of one entry and policy have in common.
 type spec struct {
-	entry   capability.Entry // zero: none
-	plan    *capability.Plan
-	alts    []*tool // of plan.Alternatives
+	entry *capability.Entry // of Config.Tools; the zero Entry: none
+	plan  *capability.Plan
+	alts  []*tool // of plan.Alternatives
+	*tuning
+}
+
+// tuning is a policy and its schedules, shared by all entries that have it.
+type tuning struct {
 	policy  breaker.Policy
 	backoff cascade.Backoff
 	after   cascade.Backoff // of after_ms
@@ -85,14 +121,15 @@ type table struct {
 	learnt int              // undeclared tools held
 	forgot CallID           // calls up to this id may have been forgotten
 	specs  map[string]*spec // by entry name; "" is the spec of tools without an entry
+	tuned  map[breaker.Policy]*tuning
 }
 
 // declare builds the table of a map: tools in order of first mention.
 func (x *Engine) declare(m capability.Map) {
-	x.table = table{fresh: map[string]*tool{}, specs: map[string]*spec{}}
-	x.table.specs[""] = newSpec(capability.Entry{}, nil, x.cfg.Policy.Policy)
-	for _, e := range m {
-		x.table.specs[e.Tool] = newSpec(e, capability.NewPlan(e), e.Policy.Over(x.cfg.Policy.Policy))
+	x.table = table{fresh: map[string]*tool{}, specs: make(map[string]*spec, len(m)+1), tuned: map[breaker.Policy]*tuning{}}
+	x.table.specs[""] = &spec{entry: &capability.Entry{}, tuning: x.tune(breaker.Policy{})}
+	for i := range m {
+		x.table.specs[m[i].Tool] = &spec{entry: &m[i], plan: capability.NewPlan(m[i]), tuning: x.tune(m[i].Policy)}
 	}
 	empty := []*tool{}
 	x.tools.Store(&empty)
@@ -126,12 +163,18 @@ func (x *Engine) declare(m capability.Map) {
 	}
 }
 
-func newSpec(e capability.Entry, plan *capability.Plan, p breaker.Policy) *spec {
-	s := &spec{entry: e, plan: plan, policy: p, backoff: cascade.NewBackoff(p.Probe.Every, p.Probe.Max)}
-	if p.Probe.AfterMS > 0 {
-		s.after = cascade.NewBackoff(p.Probe.AfterMS, maxAfterMS)
+// tune resolves an entry's own policy.
+func (x *Engine) tune(own breaker.Policy) *tuning {
+	if known := x.table.tuned[own]; known != nil {
+		return known
 	}
-	return s
+	p := own.Over(x.cfg.Policy.Policy)
+	n := &tuning{policy: p, backoff: cascade.NewBackoff(p.Probe.Every, p.Probe.Max)}
+	if p.Probe.AfterMS > 0 {
+		n.after = cascade.NewBackoff(p.Probe.AfterMS, maxAfterMS)
+	}
+	x.table.tuned[own] = n
+	return n
 }
 
 // maxAfterMS caps a doubled after_ms (SPEC section 3).
@@ -142,7 +185,7 @@ func (x *Engine) newTool(name string, s *spec) *tool {
 	if err != nil {
 		panic("expediter: a validated policy was refused: " + err.Error())
 	}
-	t := &tool{name: name, spec: s, m: m}
+	t := &tool{name: name, spec: s, m: m, trouble: healthy}
 	if s.policy.Trip.Policy == breaker.Rate {
 		t.win = breaker.NewWindow(s.policy.Trip)
 	}

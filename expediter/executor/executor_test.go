@@ -239,24 +239,47 @@ func TestToolsErrorIsReturnedUntouched(t *testing.T) {
 	}
 }
 
-func TestOverdue(t *testing.T) {
+// A tool that comes back in the very moment in which its caller leaves is
+// either an answer or a late one, never both and never neither.
+func TestBackAtTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newExecutor(t, executor.Config{Engine: newEngine(t, nil), Deadline: time.Hour,
-			Deadlines: map[string]time.Duration{"mail": time.Second, "mail/send": 2 * time.Second, "mail/wait": 0}})
-		for tool, want := range map[string]time.Duration{
-			"mail/read": time.Second, "mail/send": 2 * time.Second, "mail/send/x": 2 * time.Second, "Grep": time.Hour,
-		} {
-			_, _, err := executor.Do(t.Context(), e, tool, func(context.Context) (int, error) { time.Sleep(3 * time.Hour); return 0, nil })
-			var over *executor.Overdue
-			if !errors.As(err, &over) || over.After != want || over.Tool != tool || !over.Timeout() {
-				t.Errorf("%s: got %v, want Overdue after %v", tool, err, want)
+		for range 500 {
+			e := newExecutor(t, executor.Config{Engine: newEngine(t, nil), Deadline: time.Second})
+			value, receipt, err := executor.Do(t.Context(), e, "Grep", func(context.Context) (int, error) {
+				time.Sleep(time.Second + executor.Grace)
+				return 1, nil
+			})
+			synctest.Wait()
+			running, late := e.Abandoned()
+			if receipt.Answered != (value == 1) || receipt.Answered != (err == nil) || receipt.Answered != (late == 0) || running != 0 {
+				t.Fatalf("got %d, %v, answered %v, %d running, %d late", value, err, receipt.Answered, running, late)
 			}
 		}
-		if _, _, err := executor.Do(t.Context(), e, "mail/wait", func(context.Context) (int, error) { time.Sleep(3 * time.Hour); return 0, nil }); err != nil {
-			t.Errorf("no deadline: got %v", err)
-		}
-		time.Sleep(3 * time.Hour)
 	})
+}
+
+func TestDeadlines(t *testing.T) {
+	limits := map[string]time.Duration{"mail": time.Second, "mail/send": 2 * time.Second, "mail/wait": 0}
+	slow := func(context.Context) (int, error) { time.Sleep(3 * time.Hour); return 1, nil }
+	for tool, want := range map[string]time.Duration{
+		"mail": time.Second, "mail/read": time.Second, "mail/send": 2 * time.Second, "mail/send/x": 2 * time.Second,
+		"mail/wait": 0, "mailbox": time.Hour, "Grep": time.Hour,
+	} {
+		t.Run(tool, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newExecutor(t, executor.Config{Engine: newEngine(t, nil), Deadline: time.Hour, Deadlines: limits})
+				_, receipt, err := executor.Do(t.Context(), e, tool, slow)
+				var over *executor.Overdue
+				switch {
+				case want == 0 && (err != nil || receipt.Outcome.Duration != 3*time.Hour):
+					t.Errorf("got %v after %v, want an answer after 3h", err, receipt.Outcome.Duration)
+				case want > 0 && (!errors.As(err, &over) || over.After != want || over.Tool != tool || !over.Timeout()):
+					t.Errorf("got %v, want Overdue after %v", err, want)
+				}
+				time.Sleep(3 * time.Hour)
+			})
+		})
+	}
 }
 
 func TestEndedContextAsksNothing(t *testing.T) {
@@ -356,23 +379,23 @@ func TestOwnRulesOfTheMapDecide(t *testing.T) {
 // Two tools that hang say nothing about a common cause: SPEC section 7 lets
 // timeouts match only within one tool or between tools that share something.
 func TestTimeoutsOfTwoToolsAreNoIncident(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := newEngine(t, nil)
-		e := newExecutor(t, executor.Config{Engine: x, Deadline: time.Second})
-		for tool, fn := range map[string]func(context.Context) (string, error){"a": deaf, "b": deaf, "c": obedient, "d": obedient} {
-			if tool > "b" {
-				time.Sleep(24 * time.Hour)
-			}
-			_, _, err := executor.Do(t.Context(), e, tool, fn)
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s: got %v, want a timeout", tool, err)
-			}
-		}
-		if got := x.Status().Paused; got != expediter.NoReason {
-			t.Errorf("paused: got %v, want no", got)
-		}
-		time.Sleep(time.Hour)
-	})
+	for name, fn := range map[string]func(context.Context) (string, error){"deaf": deaf, "obedient": obedient} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newEngine(t, nil)
+				e := newExecutor(t, executor.Config{Engine: x, Deadline: time.Second})
+				for _, tool := range []string{"a", "b"} {
+					if _, _, err := executor.Do(t.Context(), e, tool, fn); !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("%s: got %v, want a timeout", tool, err)
+					}
+				}
+				if got := x.Status(); got.Paused != expediter.NoReason || row(t, x, "b").State != breaker.Open {
+					t.Errorf("got paused %v, b %v; want no pause and b open", got.Paused, row(t, x, "b").State)
+				}
+				time.Sleep(time.Hour)
+			})
+		})
+	}
 }
 
 func TestWrap(t *testing.T) {

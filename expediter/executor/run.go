@@ -59,10 +59,7 @@ const (
 // its time is up.
 func (e *Executor) run(ctx context.Context, tool string, fn func(context.Context) error) ending {
 	limit := e.deadline(tool)
-	mine, cancel := context.WithCancel(ctx)
-	if limit > 0 {
-		mine, cancel = context.WithTimeout(ctx, limit)
-	}
+	mine, cancel := within(ctx, limit)
 	defer cancel()
 	var settled atomic.Int32
 	done := make(chan ending, 1)
@@ -93,6 +90,14 @@ func (e *Executor) run(ctx context.Context, tool string, fn func(context.Context
 		return <-done
 	}
 	return left(ctx, tool, limit)
+}
+
+// within is a call's own context: it ends with the call at the latest.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit > 0 {
+		return context.WithTimeout(ctx, limit)
+	}
+	return context.WithCancel(ctx)
 }
 
 // guarded runs fn and delivers its ending, whichever way it ends. It is the
