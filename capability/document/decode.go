@@ -122,6 +122,9 @@ func (d *decoder) structure(n *Node, v reflect.Value) {
 			continue
 		}
 		f, ok := fields[key.text]
+		if !ok && len(d.problems) > MaxProblems {
+			continue // nobody reads a suggestion any more, and it costs
+		}
 		if !ok {
 			d.fail(key, "unknown key "+Quote(key.text), suggest(key.text, fields))
 			continue

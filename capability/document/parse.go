@@ -12,7 +12,7 @@ import (
 const (
 	MaxBytes    = 16 << 20 // size of the input
 	MaxDepth    = 100      // nesting
-	MaxNodes    = 250_000  // values, each repeat of a YAML anchor counted
+	MaxNodes    = 250_000  // values and keys, each repeat of a YAML anchor counted
 	MaxProblems = 200      // reported of one document
 
 	// maxSigns bounds, before the YAML library builds its tree, how many
@@ -121,7 +121,7 @@ func (b *builder) full(depth, line, column int) bool {
 	b.nodes++
 	switch {
 	case b.nodes > MaxNodes:
-		p.What = fmt.Sprintf("more than %d values, repeats of anchors counted", MaxNodes)
+		p.What = fmt.Sprintf("more than %d values and keys, repeats of anchors counted", MaxNodes)
 		p.Do = "make the file smaller"
 	case depth > MaxDepth:
 		p.What, p.Do = fmt.Sprintf("nested more than %d levels deep", MaxDepth), "make it flatter"

@@ -14,7 +14,7 @@ import (
 // yaml makes the tree of a YAML document.
 func (b *builder) yaml(data []byte) *Node {
 	if signs := countSigns(data); signs > maxSigns {
-		b.fail(1, 1, fmt.Sprintf("more than %d values", MaxNodes), "make the file smaller")
+		b.fail(1, 1, fmt.Sprintf("more than %d values and keys", MaxNodes), "make the file smaller")
 		return nil
 	}
 	root, err := b.yamlTree(data)
