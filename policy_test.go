@@ -1,0 +1,354 @@
+// Package policy holds the module to its own rules: who imports whom, which
+// room may read a clock, and how a file looks. It has no code but tests.
+package policy
+
+import (
+	"go/ast"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/expediter-go/expediter"
+
+// room is what one folder may import besides the standard library, and what it
+// may do. The zero room is the strictest but for quiet.
+type room struct {
+	rooms     []string          // of this module; "*" is every one of them
+	libraries map[string]string // third-party packages, and the reason for each
+	quiet     bool              // imports nothing that reaches out: see loud
+	clock     string            // why it may read the clock or sleep; empty: it may not
+}
+
+// rooms is the whole module. Dependencies point one way: leaves, then
+// expediter, then what acts on its decisions, then commands. Integrations are
+// imported by commands and examples alone.
+var rooms = map[string]room{
+	"budget":            {quiet: true},
+	"scope":             {quiet: true},
+	"expediter/breaker": {quiet: true},
+	"cascade": {quiet: true, libraries: map[string]string{
+		"github.com/cenkalti/backoff/v4": "the exponential schedule of probes",
+	}},
+	"cascade/classify": {rooms: []string{"cascade"}}, // knows the error types of net, os and syscall
+	"capability": {quiet: true, rooms: []string{
+		"capability/document",
+		"expediter/breaker", // an entry's own policy
+	}},
+	"capability/document": {quiet: true, libraries: map[string]string{
+		"go.yaml.in/yaml/v3": "YAML with the line and column of every node",
+	}},
+
+	"expediter": {quiet: true, rooms: []string{"budget", "capability", "cascade", "expediter/breaker", "scope"}},
+
+	"expediter/executor": {clock: "it is the outermost layer of a Go program's calls",
+		rooms: []string{"capability", "cascade", "cascade/classify", "expediter", "report/freshness"}},
+	"expediter/precheck": {clock: "it gives checks their deadlines, and is called by the outermost layer",
+		rooms: []string{"capability", "expediter"}, libraries: map[string]string{
+			"golang.org/x/sync/errgroup":     "checks run in parallel, bounded",
+			"golang.org/x/sync/singleflight": "one check per tool at a time",
+		}},
+	"expediter/replay": {quiet: true, rooms: []string{"budget", "capability", "capability/document", "cascade",
+		"expediter", "expediter/breaker", "scope"}},
+	"expediter/zaplog": {quiet: true, rooms: []string{"budget", "capability", "expediter", "expediter/breaker"},
+		libraries: map[string]string{
+			"go.uber.org/zap":         "the logger that it is made for",
+			"go.uber.org/zap/zapcore": "its levels",
+		}},
+	"report":           {quiet: true, rooms: []string{"budget", "capability", "cascade", "expediter", "expediter/breaker", "scope"}},
+	"report/freshness": {quiet: true, rooms: []string{"capability"}},
+
+	"internal/task": {rooms: []string{"capability", "capability/document", "expediter", "expediter/breaker", "scope"}},
+	"internal/runner": {clock: "it runs a task as an agent would, in real time", rooms: []string{"budget", "capability",
+		"capability/document", "cascade", "cascade/classify", "expediter", "expediter/breaker", "expediter/precheck",
+		"internal/task", "report", "report/freshness", "scope"}},
+	"cmd/expediter": {clock: "a command is the outermost layer", rooms: []string{"*"}, libraries: map[string]string{
+		"github.com/spf13/cobra": "subcommands, help and completion (docs/decisions/cli.md)",
+		"golang.org/x/term":      "is this a terminal, and how wide (docs/decisions/term.md)",
+	}},
+	"examples/agentloop": {clock: "an example program is the outermost layer", rooms: []string{"*"}},
+}
+
+// loud is what a quiet room must not import: it reaches no network, file,
+// process or log.
+var loud = []string{"log", "log/slog", "net", "net/http", "os", "os/exec", "os/signal", "os/user", "syscall",
+	"go.uber.org/zap", "golang.org/x/sys"}
+
+// testLibraries are those that tests may import beside what their room may.
+var testLibraries = map[string]string{
+	"github.com/google/go-cmp":           "readable differences (docs/decisions/go-cmp.md)",
+	"pgregory.net/rapid":                 "state machines against a model (docs/decisions/rapid.md)",
+	"github.com/rogpeppe/go-internal":    "scripts that run commands (docs/decisions/testscript.md)",
+	"github.com/sony/gobreaker":          "a peer in benchmarks, and the oracle of the breaker",
+	"github.com/failsafe-go/failsafe-go": "a peer in benchmarks (docs/decisions/benchmarks.md)",
+	"go.uber.org/zap":                    "its observer, to read log lines back",
+}
+
+func TestEveryFolderIsARoom(t *testing.T) {
+	for dir := range packages(t) {
+		if _, ok := rooms[dir]; !ok && dir != "." {
+			t.Errorf("%s is not in the table of rooms; first see whether its code belongs into an existing package, else add it to rooms in policy_test.go with what it may import, and to docs/architecture.md", dir)
+		}
+	}
+}
+
+func TestEveryRoomIsAFolder(t *testing.T) {
+	have := packages(t)
+	for dir, r := range rooms {
+		if have[dir] == nil {
+			t.Errorf("the room %s has no Go file; take it out of policy_test.go", dir)
+		}
+		for _, other := range r.rooms {
+			if _, ok := rooms[other]; !ok && other != "*" {
+				t.Errorf("%s may import %s, which is no room; correct policy_test.go", dir, other)
+			}
+		}
+	}
+}
+
+func TestImports(t *testing.T) {
+	for dir, files := range packages(t) {
+		for _, f := range files {
+			for _, imported := range f.imports() {
+				if fault := rooms[dir].refuses(imported, f.test()); fault != "" {
+					t.Errorf("%s imports %s: %s", f.path, imported, fault)
+				}
+			}
+		}
+	}
+}
+
+// refuses says what is wrong with an import, or nothing.
+func (r room) refuses(imported string, test bool) string {
+	name, ours := strings.CutPrefix(imported, module+"/")
+	switch first, _, _ := strings.Cut(imported, "/"); {
+	case test:
+		if ours || !strings.Contains(first, ".") || r.libraries[imported] != "" || lists(testLibraries, imported) {
+			return ""
+		}
+		return "tests use what testLibraries in policy_test.go names; do without it, or add it with its reason"
+	case r.quiet && slices.Contains(loud, imported) && r.libraries[imported] == "":
+		return "a quiet room reaches no network, file, process or log; take what is needed as a parameter"
+	case ours:
+		if slices.Contains(r.rooms, name) || slices.Contains(r.rooms, "*") {
+			return ""
+		}
+		return "this direction is not in the table of rooms; move the code, or change rooms in policy_test.go"
+	case strings.Contains(first, ".") && r.libraries[imported] == "":
+		return "no third-party library without its reason in rooms (policy_test.go)"
+	}
+	return ""
+}
+
+// lists reports whether the map has the package, or the module that it is in.
+func lists(libraries map[string]string, imported string) bool {
+	for ; strings.Contains(imported, "/"); imported = path.Dir(imported) {
+		if libraries[imported] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func TestImportsAreRefused(t *testing.T) {
+	quiet := room{quiet: true, rooms: []string{"cascade"}, libraries: map[string]string{"go.uber.org/zap": "why"}}
+	tests := []struct {
+		name, imported string
+		test, refused  bool
+	}{
+		{"standard library", "strings", false, false},
+		{"operating system", "os/exec", false, true},
+		{"operating system, in a test", "os/exec", true, false},
+		{"a room it may import", module + "/cascade", false, false},
+		{"another room", module + "/report", false, true},
+		{"a room below one it may import", module + "/cascade/classify", false, true},
+		{"its library", "go.uber.org/zap", false, false},
+		{"another package of its library", "go.uber.org/zap/zapcore", false, true},
+		{"a library", "github.com/spf13/cobra", false, true},
+		{"a library for tests", "github.com/google/go-cmp/cmp", false, true},
+		{"a library for tests, in a test", "github.com/google/go-cmp/cmp", true, false},
+		{"a library, in a test", "github.com/stretchr/testify/assert", true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := quiet.refuses(tt.imported, tt.test); (got != "") != tt.refused {
+				t.Errorf("got %q, want refused: %v", got, tt.refused)
+			}
+		})
+	}
+}
+
+// clockFuncs read the clock or wait for it.
+var clockFuncs = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"}
+
+func TestClock(t *testing.T) {
+	for dir, files := range packages(t) {
+		for _, f := range files {
+			if f.test() || rooms[dir].clock != "" {
+				continue
+			}
+			for _, use := range f.uses("time", clockFuncs...) {
+				t.Errorf("%s: time.%s; this room is given the time as a parameter", f.at(use), use.Sel.Name)
+			}
+		}
+	}
+}
+
+func TestSleepOnlyInABubble(t *testing.T) {
+	for _, files := range packages(t) {
+		for _, f := range files {
+			if !f.test() || slices.Contains(f.imports(), "testing/synctest") {
+				continue
+			}
+			for _, use := range f.uses("time", "Sleep") {
+				t.Errorf("%s: a test that sleeps; use testing/synctest, or wait for the thing itself", f.at(use))
+			}
+		}
+	}
+}
+
+// skips are the tests that may be skipped, by file, each with its reason.
+var skips = map[string]string{}
+
+func TestNoTestIsSkipped(t *testing.T) {
+	for _, files := range packages(t) {
+		for _, f := range files {
+			if !f.test() || skips[f.path] != "" {
+				continue
+			}
+			for _, call := range f.calls("Skip", "Skipf", "SkipNow") {
+				t.Errorf("%s: a skipped test proves nothing; let it run, or add the file to skips in policy_test.go with the reason", f.at(call))
+			}
+		}
+	}
+}
+
+var requirement = regexp.MustCompile(`(?m)^(?:require )?\s*([\w./-]+\.[\w./-]+) v\S+$`)
+
+func TestModule(t *testing.T) {
+	data, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if regexp.MustCompile(`(?m)^replace\b`).Match(data) {
+		t.Error("go.mod has a replace: whoever installs the module does not get it; publish the change instead")
+	}
+	if _, err := os.Stat("go.work"); err == nil {
+		t.Error("go.work: the module is one and must build as others get it; remove the file")
+	}
+	for _, m := range requirement.FindAllStringSubmatch(string(data), -1) {
+		if !required(m[1]) {
+			t.Errorf("go.mod requires %s, which no room names; remove it, or add it with its reason to policy_test.go", m[1])
+		}
+	}
+}
+
+// required reports whether a room or the tests have a reason for a module.
+func required(mod string) bool {
+	base := regexp.MustCompile(`/v\d+$`).ReplaceAllString(mod, "")
+	named := func(libraries map[string]string) bool {
+		for lib := range libraries {
+			if lib == mod || lib == base || strings.HasPrefix(lib, mod+"/") {
+				return true
+			}
+		}
+		return false
+	}
+	for _, r := range rooms {
+		if named(r.libraries) {
+			return true
+		}
+	}
+	return named(testLibraries)
+}
+
+// packages parses every Go file of the module, by folder. Nested modules and
+// testdata are not part of it.
+func packages(t *testing.T) map[string][]*file {
+	t.Helper()
+	byDir := map[string][]*file{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && foreign(name, d.Name()):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(name) != ".go":
+			return nil
+		}
+		f, err := parse(filepath.ToSlash(name), nil)
+		if err == nil {
+			byDir[path.Dir(f.path)] = append(byDir[path.Dir(f.path)], f)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return byDir
+}
+
+func foreign(dir, base string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil || base == "testdata" || base[0] == '.' || base[0] == '_'
+}
+
+// imports lists the paths that the file imports.
+func (f *file) imports() []string {
+	var paths []string
+	for _, spec := range f.ast.Imports {
+		if p, err := strconv.Unquote(spec.Path.Value); err == nil {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+// uses finds pkg.Name for the names given, whatever the file calls pkg.
+func (f *file) uses(pkg string, names ...string) []*ast.SelectorExpr {
+	local := ""
+	for _, spec := range f.ast.Imports {
+		if p, err := strconv.Unquote(spec.Path.Value); err == nil && p == pkg {
+			local = path.Base(pkg)
+			if spec.Name != nil {
+				local = spec.Name.Name
+			}
+		}
+	}
+	var found []*ast.SelectorExpr
+	for n := range ast.Preorder(f.ast) {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok || !slices.Contains(names, sel.Sel.Name) {
+			continue
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && local != "" && x.Name == local {
+			found = append(found, sel)
+		}
+	}
+	return found
+}
+
+// calls finds calls of t.Name, b.Name and so on for the names given.
+func (f *file) calls(names ...string) []*ast.CallExpr {
+	var found []*ast.CallExpr
+	for n := range ast.Preorder(f.ast) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			continue
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !slices.Contains(names, sel.Sel.Name) {
+			continue
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && slices.Contains([]string{"t", "b", "f", "tb"}, x.Name) {
+			found = append(found, call)
+		}
+	}
+	return found
+}
