@@ -1,0 +1,39 @@
+# The commands of a working day. None is needed to build or to test: go does.
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
+FUZZTIME ?= 30s
+COUNT ?= 6
+
+.PHONY: build test race vet lint fuzz bench ci
+
+build:
+	go build -o expediter-cli ./cmd/expediter
+
+test:
+	go test ./...
+
+race:
+	go test -race ./...
+
+vet:
+	go vet ./...
+
+lint: vet
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
+	go run $(STATICCHECK) ./...
+
+# Every fuzz target of every package, FUZZTIME each.
+fuzz:
+	@set -e; for pkg in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+# The table of docs/performance.md.
+bench:
+	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+
+ci:
+	.ci/run
