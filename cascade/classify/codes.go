@@ -1,0 +1,163 @@
+package classify
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// httpRule is one row of the table of HTTP statuses. Where a status is
+// overloaded, the text decides first if it finds one of the classes in text.
+type httpRule struct {
+	from, to int
+	class    class
+	text     []class
+}
+
+var httpRules = []httpRule{
+	{401, 401, auth, nil},
+	{402, 402, auth, []class{rateLimit}},
+	{403, 403, permission, []class{rateLimit, auth}},
+	{404, 404, invalidInput, []class{network, toolMissing}},
+	{407, 407, auth, nil},
+	{408, 408, timeout, nil},
+	{425, 425, rateLimit, nil},
+	{429, 429, rateLimit, nil},
+	{451, 451, permission, nil},
+	{400, 499, invalidInput, []class{rateLimit, auth, network, toolMissing}},
+	{504, 504, timeout, nil},
+	{522, 522, timeout, nil},
+	{524, 524, timeout, nil},
+	{525, 526, network, nil},
+	{529, 529, rateLimit, nil},
+	{500, 599, upstream, []class{rateLimit, filesystem, config}},
+}
+
+// byHTTP is the row for a status; from 600 on there is none.
+func byHTTP(status int) (httpRule, bool) {
+	for _, r := range httpRules {
+		if r.from <= status && status <= r.to {
+			return r, true
+		}
+	}
+	return httpRule{}, false
+}
+
+// grpcRule is one row of the table of gRPC statuses. A weak status lets the
+// text decide first.
+type grpcRule struct {
+	name  string
+	class class
+	weak  bool
+}
+
+var grpcRules = []grpcRule{
+	{"canceled", cancelled, false},
+	{"unknown", upstream, true},
+	{"invalidargument", invalidInput, false},
+	{"deadlineexceeded", timeout, false},
+	{"notfound", invalidInput, false},
+	{"alreadyexists", invalidInput, false},
+	{"permissiondenied", permission, false},
+	{"resourceexhausted", rateLimit, true},
+	{"failedprecondition", invalidInput, true},
+	{"aborted", none, true},
+	{"outofrange", invalidInput, false},
+	{"unimplemented", toolMissing, false},
+	{"internal", upstream, true},
+	{"unavailable", network, true},
+	{"dataloss", upstream, true},
+	{"unauthenticated", auth, false},
+}
+
+var grpcCode = regexp.MustCompile(`\brpc error: code = (\w+) desc\b`)
+
+// byGRPC reads the status out of a folded text.
+func byGRPC(folded string) (grpcRule, bool) {
+	m := grpcCode.FindStringSubmatch(folded)
+	if m == nil {
+		return grpcRule{}, false
+	}
+	i := slices.IndexFunc(grpcRules, func(r grpcRule) bool { return r.name == m[1] })
+	if i < 0 {
+		return grpcRule{}, false
+	}
+	return grpcRules[i], true
+}
+
+// rpcRule is one row of the table of JSON-RPC codes: what a code means depends
+// on the protocol. A weak one lets the text decide first.
+type rpcRule struct {
+	protocol Protocol // Plain: any
+	code     int
+	class    class
+	weak     bool
+}
+
+var rpcRules = []rpcRule{
+	{A2A, -32001, invalidInput, true},   // task not found
+	{A2A, -32002, invalidInput, true},   // task not cancelable
+	{A2A, -32003, toolMissing, true},    // push notifications not supported
+	{A2A, -32004, toolMissing, true},    // unsupported operation
+	{A2A, -32005, invalidInput, true},   // content type not supported
+	{A2A, -32006, upstream, true},       // invalid agent response
+	{A2A, -32007, none, true},           // extended card not configured
+	{A2A, -32008, config, false},        // extension support required
+	{A2A, -32009, config, false},        // version not supported
+	{A2A, -31401, auth, false},          // unauthenticated
+	{A2A, -31403, permission, false},    // unauthorized
+	{A2A, -32000, upstream, true},       // server error
+	{MCP, -32000, network, true},        // connection closed
+	{MCP, -32001, timeout, true},        // request timed out
+	{MCP, -32002, invalidInput, true},   // resource not found
+	{MCP, -32020, config, false},        // header mismatch
+	{MCP, -32021, config, false},        // missing client capability
+	{MCP, -32022, config, false},        // unsupported protocol version
+	{MCP, -32042, none, false},          // URL elicitation required
+	{Plain, -32700, invalidInput, true}, // parse error
+	{Plain, -32600, invalidInput, true}, // invalid request, also an expired login
+	{Plain, -32601, toolMissing, true},
+	{Plain, -32602, invalidInput, true}, // also an unknown tool
+	{Plain, -32603, upstream, true},
+}
+
+func (e *evidence) byRPC() (rpcRule, bool) {
+	for _, r := range rpcRules {
+		if r.code == e.RPCCode && (r.protocol == Plain || r.protocol == e.Protocol) {
+			return r, true
+		}
+	}
+	return rpcRule{}, false
+}
+
+// byStatus asks the codes that mean one thing only, or whose few other
+// meanings the text tells.
+func (e *evidence) byStatus() (class, string, bool) {
+	if r, ok := e.byRPC(); ok && !r.weak {
+		return r.class, "jsonrpc:" + strconv.Itoa(r.code), true
+	}
+	if r, ok := byHTTP(e.HTTPStatus); ok {
+		if c, rule, ok := match(e.folded, r.text); ok {
+			return c, rule, true
+		}
+		return r.class, "http:" + strconv.Itoa(e.HTTPStatus), true
+	}
+	if r, ok := byGRPC(e.folded); ok && !r.weak {
+		return r.class, "grpc:" + r.name, true
+	}
+	return 0, "", false
+}
+
+// byWeakCode asks the overloaded codes, after the text has said nothing.
+func (e *evidence) byWeakCode() (class, string, bool) {
+	if r, ok := byGRPC(e.folded); ok {
+		return r.class, "grpc:" + r.name, true
+	}
+	if r, ok := e.byRPC(); ok {
+		return r.class, "jsonrpc:" + strconv.Itoa(r.code), true
+	}
+	if r, ok := e.exitRule(); ok {
+		return r.class, r.name(), true
+	}
+	return 0, "", false
+}

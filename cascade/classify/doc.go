@@ -1,0 +1,14 @@
+// Package classify turns what a tool returned into what the expediter
+// records: Observe alone maps a protocol's or agent's result, a Go error, an
+// exit code or an error text to (key, outcome, category, signature). Executor,
+// hooks, proxy and analysis hold no such rules of their own.
+//
+// The rules are data: ordered tables of Go errors, error numbers, exit codes,
+// status codes and texts, each row with an example that the tests run. What
+// the agent did wrong (bad arguments, no match, failing tests) is a success of
+// the tool: it answered. Texts are hostile input: only the first and last 2 kB
+// of a failed result are read, and nothing of it reaches a Verdict but the
+// bounded, normalised signature and the name of the program in the key.
+//
+// Everything here is pure and safe for concurrent use.
+package classify

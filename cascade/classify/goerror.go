@@ -1,0 +1,183 @@
+package classify
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// goRule is one row of the table of Go errors.
+type goRule struct {
+	name    string
+	class   class
+	is      func(error) bool
+	example func() error
+}
+
+// goRules is asked in this order; the first that holds decides.
+var goRules = []goRule{
+	// The caller's own cancellation never gets here: byContext has it.
+	{"go:upstream-cancel", upstream, target(context.Canceled), wrapped(context.Canceled)},
+	{"go:timeout", timeout, isTimeout, wrapped(os.ErrDeadlineExceeded)},
+	{"go:dns", network, as[*net.DNSError], wrapped(&net.DNSError{Err: "no such host", Name: "nope.invalid", IsNotFound: true})},
+	{"go:x509-authority", network, as[x509.UnknownAuthorityError], wrapped(x509.UnknownAuthorityError{})},
+	{"go:x509-host", network, as[x509.HostnameError], func() error {
+		return x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}
+	}},
+	{"go:x509-invalid", network, as[x509.CertificateInvalidError], wrapped(x509.CertificateInvalidError{Reason: x509.Expired})},
+	{"go:tls-verify", network, as[*tls.CertificateVerificationError], wrapped(&tls.CertificateVerificationError{Err: errors.New("x")})},
+	{"go:tls-record", network, as[tls.RecordHeaderError], wrapped(tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"})},
+	{"go:exec-not-found", toolMissing, isMissingProgram, wrapped(&exec.Error{Name: "rg", Err: exec.ErrNotFound})},
+	{"go:errno", unknown, as[syscall.Errno], nil}, // the class is that of errnoRules
+	{"go:fs-permission", permission, target(fs.ErrPermission), wrapped(fs.ErrPermission)},
+	{"go:fs-not-exist", invalidInput, target(fs.ErrNotExist), wrapped(fs.ErrNotExist)},
+	{"go:fs-exist", invalidInput, target(fs.ErrExist), wrapped(fs.ErrExist)},
+	{"go:eof", network, isEnd, wrapped(io.ErrUnexpectedEOF)},
+	// An answer that is no JSON is mostly an error page; one of another shape
+	// is mostly a wrong argument sent back.
+	{"go:json-syntax", upstream, as[*json.SyntaxError], wrapped(&json.SyntaxError{})},
+	{"go:json-type", invalidInput, as[*json.UnmarshalTypeError], wrapped(&json.UnmarshalTypeError{})},
+}
+
+// errnoRule is one row of the table of error numbers.
+type errnoRule struct {
+	errno syscall.Errno
+	name  string
+	class class
+}
+
+var errnoRules = []errnoRule{
+	{syscall.ECONNREFUSED, "ECONNREFUSED", network},
+	{syscall.ECONNRESET, "ECONNRESET", network},
+	{syscall.ECONNABORTED, "ECONNABORTED", network},
+	{syscall.EPIPE, "EPIPE", network},
+	{syscall.ENOTCONN, "ENOTCONN", network},
+	{syscall.EHOSTUNREACH, "EHOSTUNREACH", network},
+	{syscall.ENETUNREACH, "ENETUNREACH", network},
+	{syscall.ENETDOWN, "ENETDOWN", network},
+	{syscall.EHOSTDOWN, "EHOSTDOWN", network},
+	{syscall.ETIMEDOUT, "ETIMEDOUT", timeout},
+	{syscall.EADDRINUSE, "EADDRINUSE", resource},
+	{syscall.EADDRNOTAVAIL, "EADDRNOTAVAIL", resource},
+	{syscall.ENOSPC, "ENOSPC", filesystem},
+	{syscall.EDQUOT, "EDQUOT", filesystem},
+	{syscall.EROFS, "EROFS", filesystem},
+	{syscall.EIO, "EIO", filesystem},
+	{syscall.ESTALE, "ESTALE", filesystem},
+	{syscall.ENODEV, "ENODEV", filesystem},
+	{syscall.EMFILE, "EMFILE", filesystem},
+	{syscall.ENFILE, "ENFILE", filesystem},
+	{syscall.EACCES, "EACCES", permission},
+	{syscall.EPERM, "EPERM", permission},
+	{syscall.ENOMEM, "ENOMEM", resource},
+	{syscall.EAGAIN, "EAGAIN", resource},
+	{syscall.E2BIG, "E2BIG", invalidInput},
+	{syscall.ETXTBSY, "ETXTBSY", resource},
+	{syscall.EBUSY, "EBUSY", resource},
+	{syscall.ENOEXEC, "ENOEXEC", resource},
+	{syscall.EINTR, "EINTR", none},
+	{syscall.ECANCELED, "ECANCELED", cancelled},
+	{syscall.ENOENT, "ENOENT", invalidInput},
+	{syscall.ENOTDIR, "ENOTDIR", invalidInput},
+	{syscall.EISDIR, "EISDIR", invalidInput},
+	{syscall.EEXIST, "EEXIST", invalidInput},
+	{syscall.ENOTEMPTY, "ENOTEMPTY", invalidInput},
+	{syscall.EINVAL, "EINVAL", invalidInput},
+	{syscall.ENAMETOOLONG, "ENAMETOOLONG", invalidInput},
+	{syscall.ELOOP, "ELOOP", invalidInput},
+	{syscall.EXDEV, "EXDEV", invalidInput},
+	{syscall.EFBIG, "EFBIG", invalidInput},
+}
+
+// byError asks what the Go error is, wherever it is wrapped.
+func (e *evidence) byError() (class, string, bool) {
+	if e.Err == nil {
+		return 0, "", false
+	}
+	for _, r := range goRules {
+		if !r.is(e.Err) {
+			continue
+		}
+		if r.example != nil {
+			return r.class, r.name, true
+		}
+		if c, name, ok := byErrno(e.Err); ok {
+			return c, name, true
+		}
+	}
+	var answer interface{ StatusCode() int }
+	if e.HTTPStatus == 0 && errors.As(e.Err, &answer) {
+		e.HTTPStatus = answer.StatusCode()
+	}
+	return 0, "", false
+}
+
+func byErrno(err error) (class, string, bool) {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return 0, "", false
+	}
+	for _, r := range errnoRules {
+		if r.errno == errno {
+			return r.class, "errno:" + r.name, true
+		}
+	}
+	return 0, "", false
+}
+
+// isTimeout leaves EAGAIN alone, which calls itself a timeout.
+func isTimeout(err error) bool {
+	if errors.Is(err, syscall.EAGAIN) {
+		return false
+	}
+	var late net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.As(err, &late) && late.Timeout()
+}
+
+// isMissingProgram knows that a missing absolute path is a PathError of the
+// fork, not an exec.ErrNotFound.
+func isMissingProgram(err error) bool {
+	var fork *fs.PathError
+	if errors.As(err, &fork) && fork.Op == "fork/exec" {
+		return errors.Is(fork.Err, fs.ErrNotExist)
+	}
+	return errors.Is(err, exec.ErrNotFound) || as[*exec.Error](err) && !errors.Is(err, fs.ErrPermission)
+}
+
+func isEnd(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed)
+}
+
+func as[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+func target(want error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, want) }
+}
+
+func wrapped(err error) func() error {
+	return func() error { return &net.OpError{Op: "call", Err: err} }
+}
+
+// errorText is what an error says, and what a program that ended with it wrote
+// to its standard error where that was kept.
+func errorText(err error) string {
+	text := err.Error()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		text = join(text, ends(string(exit.Stderr)))
+	}
+	return text
+}

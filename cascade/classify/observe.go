@@ -1,0 +1,179 @@
+package classify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/expediter-go/expediter/cascade"
+)
+
+// Protocol is how the result reached the observer. It tells what a code
+// means, and what a failed result without a known text says.
+type Protocol uint8
+
+const (
+	Plain Protocol = iota // a function or a program
+	MCP                   // a Model Context Protocol server
+	A2A                   // an agent peer
+	Agent                 // a coding agent's hook or transcript
+)
+
+var protocolNames = [...]string{Plain: "plain", MCP: "mcp", A2A: "a2a", Agent: "agent"}
+
+// String returns plain, mcp, a2a or agent.
+func (p Protocol) String() string {
+	if int(p) < len(protocolNames) {
+		return protocolNames[p]
+	}
+	return "protocol(" + strconv.Itoa(int(p)) + ")"
+}
+
+// Observation is one finished call, as far as the observer knows it. The zero
+// Observation is a call that returned nothing and no error: a success. A
+// result counts as failed when any of Failed, Err, a non-zero ExitCode, an
+// HTTPStatus from 400, RPCCode or DeadlineHit says so; only then is its text
+// looked at.
+type Observation struct {
+	Protocol    Protocol
+	Tool        string          // as the agent calls it
+	Input       json.RawMessage // the call's arguments; read for shell tools only
+	Argv        []string        // the command that ran, where it was run without a shell
+	Shell       string          // or its shell text
+	Result      string          // what the tool returned, or its error text
+	Failed      bool            // the protocol marks the result as an error
+	Err         error           // a Go error
+	ExitCode    *int            // nil: there was none
+	HTTPStatus  int             // zero: none
+	RPCCode     int             // JSON-RPC error code; zero: none
+	RetryAfter  time.Duration   // what the answer's header asked for; zero: nothing
+	ContextErr  error           // ctx.Err() of the call, its cause joined or not; nil: not done
+	DeadlineHit bool            // the caller gave up waiting
+	Duration    time.Duration   // zero: not measured; no built-in rule looks at it
+	Rules       Rules           // the user's own, asked first; zero: none
+}
+
+// Verdict is what an Observation says about its tool.
+type Verdict struct {
+	Key        string           // the tool, or tool/program for a shell command
+	Outcome    cascade.Outcome  // zero: Failed
+	Category   cascade.Category // of a failure; Unknown otherwise
+	Class      string           // the category, or ok, invalid_input, cancelled, user_denied, config, none
+	Signature  string           // of a result that is an error; at most MaxSignature bytes
+	RetryAfter time.Duration    // of a rate limit or an unavailable service; zero: none
+	Rule       string           // which rule decided, for logs and reports
+}
+
+// Observe judges one call. The order is: the caller's context and deadline,
+// the user's rules, Go error types, codes that mean one thing only, the text,
+// and last the codes that are overloaded.
+func Observe(o Observation) Verdict {
+	cmd := o.command()
+	e := newEvidence(o, cmd)
+	c, rule := e.judge()
+	v := Verdict{Key: key(o.Tool, cmd), Outcome: c.outcome(), Category: c.category(), Class: c.String(), Rule: rule}
+	if own, ok := e.own(rule); ok {
+		v.Outcome, v.Category, v.Class = own.outcome, own.category, own.class
+	}
+	if c == worked {
+		return v
+	}
+	v.Signature = signature(e.text)
+	if v.Outcome == cascade.Failed && (v.Category == cascade.RateLimit || v.Category == cascade.Upstream) {
+		v.RetryAfter = o.RetryAfter
+		if v.RetryAfter <= 0 {
+			v.RetryAfter = retryAfter(e.folded)
+		}
+		v.RetryAfter = min(v.RetryAfter, maxRetryAfter)
+	}
+	return v
+}
+
+// FromError judges the error of a Go call: ctxErr is the ctx.Err() of that
+// call, nil while its context is not done. A nil err is a success. Join the
+// context's cause to ctxErr where there is one; a cause alone that is no
+// timeout counts as a cancellation.
+func FromError(err, ctxErr error) Verdict {
+	return Observe(Observation{Err: err, ContextErr: ctxErr})
+}
+
+// evidence is an observation made ready for the tables.
+type evidence struct {
+	Observation
+	cmd    command
+	text   string // both ends of the text, clean
+	folded string // the same, as the text table wants it
+	exit   *int   // the exit code, given or told by the text
+}
+
+func newEvidence(o Observation, cmd command) *evidence {
+	e := &evidence{Observation: o, cmd: cmd, exit: o.ExitCode}
+	if !o.failed() {
+		return e
+	}
+	raw := ends(o.Result)
+	if o.Err != nil {
+		raw = join(ends(errorText(o.Err)), raw)
+	}
+	e.text = clean(raw)
+	e.folded = fold(e.text)
+	if e.exit == nil {
+		e.exit = exitCode(o.Err, e.folded)
+	}
+	return e
+}
+
+func (o Observation) failed() bool {
+	return o.Failed || o.Err != nil || o.DeadlineHit || o.HTTPStatus >= 400 || o.RPCCode != 0 ||
+		o.ExitCode != nil && *o.ExitCode != 0
+}
+
+// judge asks the tables in order; the first that knows decides.
+func (e *evidence) judge() (class, string) {
+	if !e.failed() {
+		return worked, "ok"
+	}
+	for _, ask := range [...]func() (class, string, bool){
+		e.byContext, e.byOwnRule, e.byError, e.byExitCode, e.byStatus, e.byText, e.byWeakCode,
+	} {
+		if c, rule, ok := ask(); ok {
+			return c, rule
+		}
+	}
+	return e.otherwise()
+}
+
+// byContext: the caller's context or deadline ended the call; what the tool
+// says then (signal: killed, a custom cause) is only the echo.
+func (e *evidence) byContext() (class, string, bool) {
+	var late interface{ Timeout() bool }
+	switch {
+	case e.DeadlineHit, errors.Is(e.ContextErr, context.DeadlineExceeded):
+		return timeout, "context:deadline", true
+	case errors.As(e.ContextErr, &late) && late.Timeout():
+		return timeout, "context:deadline", true
+	case e.ContextErr != nil:
+		return cancelled, "context:cancelled", true
+	}
+	return 0, "", false
+}
+
+// otherwise is the answer when no rule knows. A program that ran to its end
+// and a server or agent that returned an error as a result have answered; an
+// error that came in an answer's place has not.
+func (e *evidence) otherwise() (class, string) {
+	switch {
+	case e.exit != nil && *e.exit > 0:
+		return invalidInput, "default:exit"
+	case e.Err != nil:
+		return unknown, "default:error"
+	case e.text == "":
+		return none, "default:empty"
+	case e.Protocol == MCP || e.Protocol == Agent:
+		return none, "default:answer"
+	default:
+		return unknown, "default:text"
+	}
+}

@@ -1,0 +1,37 @@
+package classify
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxRetryAfter bounds what a text or header may ask for: nobody waits longer
+// on the word of a server.
+const maxRetryAfter = 24 * time.Hour
+
+var retryText = regexp.MustCompile(`(?:retry[- _]?after|retry in|try again (?:in|after)|wait|reset(?:s)? (?:after|in)|retrydelay)["':=\s]{0,4}(?:for |about )?(\d{1,7}(?:\.\d{1,6})?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)?\b`)
+
+// retryAfter is the wait that a folded text asks for; without a unit it is in
+// seconds. Zero: it asks for none.
+func retryAfter(folded string) time.Duration {
+	m := retryText.FindStringSubmatch(folded)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return 0
+	}
+	unit := time.Second
+	switch {
+	case strings.HasPrefix(m[2], "ms"), strings.HasPrefix(m[2], "milli"):
+		unit = time.Millisecond
+	case strings.HasPrefix(m[2], "m"):
+		unit = time.Minute
+	case strings.HasPrefix(m[2], "h"):
+		unit = time.Hour
+	}
+	return min(time.Duration(n*float64(unit)), maxRetryAfter)
+}
