@@ -11,9 +11,7 @@ import (
 	"github.com/expediter-go/expediter/capability/document"
 )
 
-// TestReadReportsAllAtOnce has every problem of SPEC section 13 in one file.
-func TestReadReportsAllAtOnce(t *testing.T) {
-	in := `capability_map:
+const everythingWrong = `capability_map:
   - tool: Grep
     provides: search
     alternatives:
@@ -55,6 +53,9 @@ func TestReadReportsAllAtOnce(t *testing.T) {
     shares: [""]
 expedite: {}
 `
+
+// TestReadReportsAllAtOnce has every problem of SPEC section 13 in one file.
+func TestReadReportsAllAtOnce(t *testing.T) {
 	want := strings.Split(`map.yaml:2:5: tool "Grep" has no fallback; add `+"`fallback:` with what the user is asked to do, or `no_substitute: true`"+` if nothing may stand in
 map.yaml:5:15: tool "Grep" is its own alternative; name another tool or remove this alternative
 map.yaml:8:9: unknown key "levl"; did you mean "level"?
@@ -85,7 +86,7 @@ map.yaml:38:11: the tool's name "a\x01" holds control characters or invalid UTF-
 map.yaml:39:20: want true or false, found the text "yes"; write true or false, without quotes
 map.yaml:40:13: an empty name among the shared things; name the thing or remove it
 map.yaml:41:1: unknown key "expedite"; did you mean "expediter"?`, "\n")
-	_, err := capability.Read("map.yaml", []byte(in))
+	_, err := capability.Read("map.yaml", []byte(everythingWrong))
 	if err == nil {
 		t.Fatal("got no error")
 	}
