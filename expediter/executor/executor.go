@@ -44,14 +44,14 @@ type Executor struct {
 func New(cfg Config) (*Executor, error) {
 	var errs []error
 	if cfg.Engine == nil {
-		errs = append(errs, errors.New("Engine: nil; make one with expediter.New"))
+		errs = append(errs, errors.New("executor: Engine is nil; make one with expediter.New"))
 	}
 	if cfg.Deadline < 0 {
-		errs = append(errs, fmt.Errorf("Deadline: %v is below zero; give 0 for none", cfg.Deadline))
+		errs = append(errs, fmt.Errorf("executor: Deadline %v is below zero; give 0 for none", cfg.Deadline))
 	}
 	for tool, d := range cfg.Deadlines {
 		if d < 0 {
-			errs = append(errs, fmt.Errorf("Deadlines[%.64q]: %v is below zero; give 0 for none", tool, d))
+			errs = append(errs, fmt.Errorf("executor: Deadlines[%.64q] %v is below zero; give 0 for none", tool, d))
 		}
 	}
 	rules, err := ownRules(cfg.Engine)
@@ -87,7 +87,7 @@ func ownRules(x *expediter.Engine) (map[string]classify.Rules, error) {
 		}
 		c, err := classify.Compile(rules)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("Engine: classify rules of %.64q: %w", entry.Tool, err))
+			errs = append(errs, fmt.Errorf("executor: classify rules of %.64q: %w", entry.Tool, err))
 		}
 		compiled[entry.Tool] = c
 	}

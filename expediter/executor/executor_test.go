@@ -116,6 +116,11 @@ var exits = []exit{
 	{name: "caller cancels, obedient", caller: cancelSoon, fn: obedient, value: "part", err: context.Canceled, outcome: cascade.Ignored},
 	{name: "caller cancels, deaf", caller: cancelSoon, fn: deaf, err: context.Canceled, outcome: cascade.Ignored, left: true},
 	{name: "caller cancels first", caller: cancelSoon, limit: time.Minute, fn: deaf, err: context.Canceled, outcome: cascade.Ignored, left: true},
+	{name: "caller cancels during the grace", caller: func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(ctx)
+		time.AfterFunc(time.Second+executor.Grace/2, cancel)
+		return ctx, cancel
+	}, limit: time.Second, fn: deaf, err: context.DeadlineExceeded, failure: cascade.Timeout, left: true},
 	{name: "caller's deadline, obedient", caller: patience, fn: obedient, value: "part", err: context.DeadlineExceeded, failure: cascade.Timeout},
 	{name: "caller's deadline, deaf", caller: patience, fn: deaf, err: context.DeadlineExceeded, failure: cascade.Timeout, left: true},
 	{name: "late panic", limit: time.Second, fn: func(context.Context) (string, error) { time.Sleep(time.Hour); panic("late") },
@@ -430,7 +435,7 @@ func TestNeverRetries(t *testing.T) {
 
 func TestNewReportsEveryProblem(t *testing.T) {
 	_, err := executor.New(executor.Config{Deadline: -1, Deadlines: map[string]time.Duration{"Grep": -1}})
-	for _, want := range []string{"Engine:", "Deadline:", `Deadlines["Grep"]:`} {
+	for _, want := range []string{"Engine is nil", "Deadline -1ns", `Deadlines["Grep"] -1ns`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want it to name %s", err, want)
 		}

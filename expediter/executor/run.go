@@ -77,6 +77,10 @@ func (e *Executor) run(ctx context.Context, tool string, fn func(context.Context
 		return end
 	case <-mine.Done():
 	}
+	err := ctx.Err() // before Grace: what ended the wait, not what came on top
+	if err == nil {
+		err = &Overdue{Tool: tool, After: limit}
+	}
 	grace := time.NewTimer(Grace)
 	defer grace.Stop()
 	select {
@@ -89,7 +93,7 @@ func (e *Executor) run(ctx context.Context, tool string, fn func(context.Context
 		e.running.Add(-1)
 		return <-done
 	}
-	return left(ctx, tool, limit)
+	return left(err)
 }
 
 // within is a call's own context: it ends with the call at the latest.
@@ -115,14 +119,11 @@ func (e *Executor) guarded(ctx context.Context, tool string, fn func(context.Con
 	end = ending{way: returned, err: err, outcome: judge(tool, rules, err, ctx.Err())}
 }
 
-// left is the ending of a call whose caller stops waiting.
-func left(ctx context.Context, tool string, limit time.Duration) ending {
-	end := ending{way: abandoned, err: ctx.Err(), outcome: expediter.Ignored()}
-	if end.err == nil {
-		end.err = &Overdue{Tool: tool, After: limit}
-	}
-	if errors.Is(end.err, context.DeadlineExceeded) {
-		end.outcome = expediter.Failure(cascade.Timeout, end.err.Error())
+// left is the ending of a call whose caller stops waiting, for the reason err.
+func left(err error) ending {
+	end := ending{way: abandoned, err: err, outcome: expediter.Ignored()}
+	if errors.Is(err, context.DeadlineExceeded) {
+		end.outcome = expediter.Failure(cascade.Timeout, err.Error())
 	}
 	return end
 }

@@ -63,11 +63,11 @@ func New(cfg Config) (*Checker, error) {
 	var errs []error
 	for tool, check := range cfg.Checks {
 		if tool == "" || check == nil {
-			errs = append(errs, fmt.Errorf("Checks[%.64q]: needs a tool and a check; remove it", tool))
+			errs = append(errs, fmt.Errorf("precheck: Checks[%.64q] needs a tool and a check; remove it", tool))
 		}
 	}
 	if cfg.TTL < 0 || cfg.Deadline < 0 || cfg.Parallel < 0 {
-		errs = append(errs, fmt.Errorf("TTL %v, Deadline %v, Parallel %d: give none below zero; 0 is the default", cfg.TTL, cfg.Deadline, cfg.Parallel))
+		errs = append(errs, fmt.Errorf("precheck: TTL %v, Deadline %v, Parallel %d: give none below zero; 0 is the default", cfg.TTL, cfg.Deadline, cfg.Parallel))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
