@@ -260,14 +260,28 @@ func recommendations(r Report) []string {
 		}
 	}
 	for _, t := range r.Tools {
-		if t.State != "CLOSED" && !covered[t.Tool] {
-			list = append(list, recommend([]string{t.Tool}, t.Causes))
+		if len(t.Unblock) > 0 && !covered[t.Tool] {
+			list = append(list, t.advice())
 		}
 	}
-	if n := resumeAt(r.Work); n > 0 {
+	switch n := resumeAt(r.Work); {
+	case n > 0 && len(list) > 0:
 		list = append(list, fmt.Sprintf("Resume from sub-task %d after resolution", n))
+	case n > 0:
+		list = append(list, fmt.Sprintf("Resume from sub-task %d", n))
 	}
 	return list
+}
+
+// advice says what to do about a tool that cannot be used.
+func (t *Tool) advice() string {
+	switch {
+	case t.Forced:
+		return "Reset " + t.Tool + " when its operator agrees"
+	case t.State == "CLOSED":
+		return "Make " + t.Tool + " available: its pre-call check fails"
+	}
+	return recommend([]string{t.Tool}, t.Causes)
 }
 
 func incidentCauses(cause string) []string {

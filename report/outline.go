@@ -98,7 +98,10 @@ func (r Report) budgetSection() outlined {
 }
 
 func scopeSection(s *scope.Result) outlined {
-	o := outlined{Title: "Scope reduction", After: scopeAdvice(s)}
+	o := outlined{Title: "Scope reduction"}
+	for _, advice := range scopeAdvice(s) {
+		o.After = append(o.After, strings.ReplaceAll(advice, "\n", " "))
+	}
 	for _, l := range scopeLines(s) {
 		mark := "[ ]"
 		if l.achievable {

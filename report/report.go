@@ -100,6 +100,8 @@ type Tool struct {
 	Opened       *Moment  `json:"opened,omitempty"`        // when a tool that is not closed opened
 	FailedProbes int      `json:"failed_probes,omitempty"` // since then
 	Unblock      []string `json:"unblocked_by,omitempty"`  // what would make it usable, nearest first
+	Score        string   `json:"score,omitempty"`         // of its pre-call check, where it is not available
+	Forced       bool     `json:"forced,omitempty"`        // opened by an operator
 	KnownIssues  string   `json:"known_issues,omitempty"`
 }
 

@@ -120,7 +120,8 @@ func (d deferral) wants(one bool, name func(scope.Need) string) string {
 	return strings.Join(parts, " and ")
 }
 
-// scopeAdvice says what to do now, and what each deferred group waits for.
+// scopeAdvice says what to do now, and what each deferred group waits for. Each
+// further way to unblock a group begins a new line.
 func scopeAdvice(s *scope.Result) []string {
 	list := []string{"Nothing is achievable now: pause and report."}
 	switch now := s.Numbers(scope.Keep, scope.Degraded); {
@@ -132,28 +133,26 @@ func scopeAdvice(s *scope.Result) []string {
 	for _, d := range deferrals(s) {
 		head := "Sub" + strings.TrimPrefix(subtasks(d.numbers), "sub") + " " +
 			d.wants(len(d.numbers) == 1, func(n scope.Need) string { return n.Tool })
-		list = append(list, d.unblocked(head)...)
+		list = append(list, d.unblocked(head))
 	}
 	return list
 }
 
 // unblocked ends the sentence of a group with what would unblock its tools.
-func (d deferral) unblocked(head string) []string {
-	lines := []string{head}
+func (d deferral) unblocked(head string) string {
 	for _, n := range d.needs {
 		for i, u := range n.Unblock {
 			switch {
 			case i > 0:
-				lines = append(lines, "or "+u)
+				head += "\nor " + u
 			case len(d.needs) == 1:
-				lines[0] += " — " + u
+				head += " — " + u
 			default:
-				lines = append(lines, n.Tool+": "+u)
+				head += "\n" + n.Tool + ": " + u
 			}
 		}
 	}
-	lines[len(lines)-1] += "."
-	return lines
+	return head + "."
 }
 
 func subtaskWord(n int) string {

@@ -16,7 +16,6 @@ var secretForms = []struct {
 	with string
 }{
 	{regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), masked},
-	{regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization\b["'\\]*\s*[:=][\s\["'\\]*)(?:((?:basic|bearer|digest|negotiate|token|apikey|aws4-hmac-sha256)\s)\s*)?[^\s"'\\\[\]]+`), "${1}${2}" + masked},
 	{regexp.MustCompile(`(?i)(\b(?:set-)?cookie\b["'\\]*\s*[:=][\s\["'\\]*)[^\s;,"'\\=\[\]]+=[^\s;,"'\\]*(?:;\s*[^\s;,"'\\=]+=[^\s;,"'\\]*)*`), "${1}" + masked},
 	{regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://[^\s:/?#@]*:)[^\s/"'<>]*@`), "${1}" + masked + "@"},
 	{regexp.MustCompile(`(?i)\b([\w.-]+:)[^\s:@/"'\[\]]+@((?:tcp|udp|unix)\()`), "${1}" + masked + "@${2}"},
@@ -35,6 +34,10 @@ var secretForms = []struct {
 }
 
 var (
+	// credentials ends where those of an Authorization header begin. Group 1
+	// is a scheme whose credentials are many words.
+	credentials = regexp.MustCompile(`(?i)\b(?:proxy-)?authorization["'\\]*\s*[:=]["'\\\s]*(?:\[["'\\]*)?(?:(?:basic|bearer|negotiate|token|apikey)\s+|(digest|aws4-hmac-sha256)\s+)?`)
+
 	scheme = regexp.MustCompile(`(?i)\b(bearer|basic)\s+([A-Za-z0-9._~+/=-]{4,})`)
 
 	// secretFlag is a command-line flag whose value is the next word.
@@ -79,8 +82,36 @@ func mask(s string) string {
 		}
 		return m[1] + masked
 	})
-	return maskPairs(s)
+	return maskPairs(maskCredentials(s))
 }
+
+// maskCredentials hides what follows the scheme in an Authorization header.
+func maskCredentials(s string) string {
+	var b strings.Builder
+	from := 0
+	for _, at := range credentials.FindAllStringSubmatchIndex(s, -1) {
+		start := at[1]
+		if strings.HasSuffix(s[:start], "[") && isMasked(s[start-1:]) {
+			start--
+		}
+		stop, end := " \t\n\"'\\]", len(s)
+		if at[2] >= 0 {
+			stop = "\n"
+		}
+		if n := strings.IndexAny(s[start:], stop); n >= 0 {
+			end = start + n
+		}
+		if start < from || start == end || isMasked(s[start:]) {
+			continue
+		}
+		b.WriteString(s[from:start] + masked)
+		from = end
+	}
+	return b.String() + s[from:]
+}
+
+// isMasked reports whether a mask stands at the beginning of s, cut or not.
+func isMasked(s string) bool { return strings.HasPrefix(s, masked[:len(masked)-1]) }
 
 // maskPairs hides the values of key=value and "key": "value" pairs.
 func maskPairs(s string) string {
@@ -131,7 +162,7 @@ func value(s string, i int) (start, end int, quoted bool) {
 // keep reports whether a value is no secret: none, masked already, or a
 // harmless use of a word such as token.
 func keep(v, key string, weak, quoted bool) bool {
-	if v == "" || strings.HasPrefix(v, masked[:len(masked)-1]) {
+	if v == "" || isMasked(v) {
 		return true
 	}
 	assigned := strings.Contains(key, "=")

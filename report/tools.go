@@ -24,6 +24,10 @@ func toolOf(st *expediter.Status, t *expediter.ToolStatus) Tool {
 		row.Fails, row.FailedProbes = t.Run, t.FailedProbes
 		row.Opened = &Moment{Step: t.OpenedStep, At: t.OpenedAt}
 	}
+	row.Forced = t.Forced
+	if t.Score != capability.Available {
+		row.Score = t.Score.String()
+	}
 	if !usable(t) {
 		row.Unblock = cleanAll(unblock(st, t), maxText)
 	}

@@ -19,12 +19,12 @@ func ScopeView(st *expediter.Status) scope.View {
 		if t == nil {
 			return unseen(st.Strict)
 		}
-		s := scope.Tool{State: stateName(t.State), Usable: usable(t), Alternative: t.Viable, Reason: "circuit " + stateName(t.State)}
-		if t.State == breaker.Closed && t.Score == capability.Unavailable {
-			s.State, s.Reason = t.Score.String(), t.Score.String()
-		}
+		s := scope.Tool{State: stateName(t.State), Usable: usable(t), Alternative: t.Viable}
 		if !s.Usable {
-			s.Unblock = unblock(st, t)
+			s.Reason, s.Unblock = "circuit "+s.State, unblock(st, t)
+		}
+		if !s.Usable && t.State == breaker.Closed {
+			s.State, s.Reason = t.Score.String(), t.Score.String()
 		}
 		if r := t.ViableRoute; r != nil && r.Kind == capability.UseAlternative {
 			s.Alternative, s.Method, s.Degradation = r.Tool, r.Method, r.Degradation
