@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/expediter-go/expediter/capability/document"
 )
 
 // Exit statuses. run adds two of its own with --exit-code.
@@ -116,6 +118,7 @@ func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e
 func exitStatus(err error, stderr io.Writer) int {
 	var status statusError
 	var usage *usageError
+	var problems document.Problems
 	switch {
 	case err == nil:
 		return exitDone
@@ -124,6 +127,9 @@ func exitStatus(err error, stderr io.Writer) int {
 	case errors.As(err, &usage):
 		fmt.Fprintln(stderr, "expediter:", err)
 		return exitUsage
+	case errors.As(err, &problems):
+		fmt.Fprintln(stderr, problems) // each line begins with its place
+		return exitError
 	}
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintln(stderr, "expediter:", strings.TrimRight(line, "\n"))

@@ -3,7 +3,6 @@ package main
 import "github.com/spf13/cobra"
 
 func replayCommand() *cobra.Command   { return &cobra.Command{Use: "replay", Run: nothing} }
-func mapCommand() *cobra.Command      { return &cobra.Command{Use: "map", Run: nothing} }
 func classifyCommand() *cobra.Command { return &cobra.Command{Use: "classify", Run: nothing} }
 
 func nothing(*cobra.Command, []string) {}

@@ -73,7 +73,9 @@ func (r *Run) ask(ctx context.Context, j *job) answer {
 
 func (r *Run) decide(j *job, tool string) expediter.Decision {
 	d := r.engine.Decide(tool, r.step, time.Now())
-	r.show(Progress{Kind: Decided, Work: &j.Work, Tool: tool, Decision: d})
+	_, taken := takeable(j.call(), d.Route)
+	other := d.Route != nil && d.Route.Kind == capability.UseAlternative
+	r.show(Progress{Kind: Decided, Work: &j.Work, Tool: tool, Decision: d, NoCall: other && !taken})
 	return d
 }
 
@@ -83,7 +85,8 @@ func (r *Run) make(ctx context.Context, j *job, name string, args task.Args, d e
 	t, _ := r.cfg.Task.Tool(name)
 	argv := t.Argv(args)
 	j.called = true
-	f := command{argv: argv, dir: r.dir(t), env: environment(t), deadline: t.Deadline, limit: t.OutputLimit}.run(ctx)
+	f := command{argv: argv, dir: r.dir(t), env: environment(t), deadline: t.Deadline, limit: t.OutputLimit,
+		running: &r.running}.run(ctx)
 	o, answered := r.observe(ctx, t, argv, f)
 	if _, err := r.engine.Record(d.Call, o, r.step, time.Now()); err != nil {
 		r.broken = fmt.Errorf("recording a call of %s: %w", name, err)

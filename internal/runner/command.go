@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,7 +20,8 @@ type command struct {
 	dir      string
 	env      []string // added to this process's environment
 	deadline time.Duration
-	limit    int // bytes kept of each of the two outputs
+	limit    int                         // bytes kept of each of the two outputs
+	running  *atomic.Pointer[os.Process] // set while it runs; nil: nobody asks
 }
 
 // finished is what came of a command.
@@ -46,13 +48,18 @@ func (c command) run(ctx context.Context) finished {
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.WaitDelay = grace + grace/2
 	ownGroup(cmd)
-	var kill *time.Timer // set when the command is ended early, before Run returns
+	var kill *time.Timer // set when the command is ended early, before Wait returns
 	cmd.Cancel = func() error {
 		kill = time.AfterFunc(grace, func() { killGroup(cmd.Process) })
 		return endGroup(cmd.Process)
 	}
 	began := time.Now()
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil {
+		c.publish(cmd.Process)
+		err = cmd.Wait()
+		c.publish(nil)
+	}
 	f := finished{took: time.Since(began), exit: -1, err: err}
 	if cmd.Process != nil {
 		killGroup(cmd.Process)
@@ -67,6 +74,12 @@ func (c command) run(ctx context.Context) finished {
 	f.stdout, f.stderr = stdout.String(), stderr.String()
 	f.dropped = stdout.dropped + stderr.dropped
 	return f
+}
+
+func (c command) publish(p *os.Process) {
+	if c.running != nil {
+		c.running.Store(p)
+	}
 }
 
 // head keeps the first limit bytes written to it and counts the rest.

@@ -121,12 +121,14 @@ func (r *Run) deferBlocked() {
 		again = false
 		for _, j := range r.jobs {
 			if d := r.hopeless(j); d != nil {
-				r.settle(j, Deferred, fmt.Sprintf("depends on sub-task %d, which is %s", d.Number, d.State))
+				r.settle(j, Deferred, fmt.Sprintf("depends on sub-task %d, which %s", d.Number, ends[d.State]))
 				again = true
 			}
 		}
 	}
 }
+
+var ends = map[State]string{Failed: "failed", Deferred: "is deferred"}
 
 // hopeless returns a sub-task that j comes after and that will not be done.
 func (r *Run) hopeless(j *job) *job {

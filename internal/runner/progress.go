@@ -27,6 +27,7 @@ type Progress struct {
 	Tool     string
 	Score    capability.Score   // Checked
 	Decision expediter.Decision // Decided and Ended
+	NoCall   bool               // Decided: a route is there, and the task has no call for it
 	Result   cascade.Outcome    // Ended
 	Answered bool               // Ended: the tool worked and its answer is good
 	Category cascade.Category   // Ended: of a failure

@@ -2,7 +2,9 @@ package runner
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/expediter-go/expediter/expediter"
@@ -26,8 +28,8 @@ type Config struct {
 	Pace            time.Duration  // 0: DefaultPace
 }
 
-// Run is one task being worked off. Do and Plan are called once and by one
-// goroutine; Status may be called by any.
+// Run is one task being worked off. Do or Plan is called once; Status and Kill
+// may be called by any goroutine.
 type Run struct {
 	cfg     Config
 	engine  *expediter.Engine
@@ -38,7 +40,8 @@ type Run struct {
 	step    int64
 	began   time.Time
 	history []expediter.IncidentEvent
-	broken  error // the engine refused a record
+	broken  error                      // the engine refused a record
+	running atomic.Pointer[os.Process] // the command that runs now
 }
 
 // New makes a run ready, or says what is wrong with its policy, map or rules.
@@ -75,6 +78,14 @@ func (r *Run) incident(e expediter.IncidentEvent) { r.history = append(r.history
 
 // Status is the engine's.
 func (r *Run) Status() expediter.Status { return r.engine.Status() }
+
+// Kill ends the command that runs now, with its whole group and without a
+// grace, for a program that is about to exit.
+func (r *Run) Kill() {
+	if p := r.running.Load(); p != nil {
+		killGroup(p)
+	}
+}
 
 // Account is what became of a run.
 type Account struct {

@@ -54,7 +54,7 @@ func (r *reader) root(root *document.Node) {
 		r.fail(root, "the task has no name", "add name: what the task is called")
 	}
 	r.capabilities(root, raw.Map)
-	r.policy(raw.Expediter)
+	r.policy(raw.Expediter, raw.Map)
 	r.tools(root, raw.Tools)
 	r.undeclared(raw.Tools)
 	r.subtasks(root, raw.Subtasks)
@@ -84,10 +84,7 @@ func (r *reader) entry(tool string) capability.Entry {
 	return e
 }
 
-func (r *reader) policy(n *document.Node) {
-	if n == nil {
-		return
-	}
+func (r *reader) policy(n, entries *document.Node) {
 	var raw struct {
 		Named string `json:"policy"`
 		expediter.Policy
@@ -97,28 +94,36 @@ func (r *reader) policy(n *document.Node) {
 		return
 	}
 	r.file.PolicyName, r.file.Policy = raw.Named, raw.Policy
-	if _, err := r.file.Effective(""); err != nil {
-		for line := range strings.Lines(err.Error()) {
-			r.policyProblem(n, strings.TrimSpace(line))
-		}
+	p, err := r.file.Effective("")
+	if err != nil {
+		r.policyProblems(n, err)
+		return
+	}
+	for i, e := range r.file.Map {
+		r.policyProblems(entries.Items()[i].Key("policy"), e.Policy.Over(p.Policy).Validate(true))
 	}
 }
 
-// policyProblem places one line of a policy's errors, which begins with the
+// policyProblems places each line of a policy's errors, which begins with the
 // path of its field.
-func (r *reader) policyProblem(n *document.Node, line string) {
-	what, do, _ := strings.Cut(line, "; ")
-	place := n
-	path, _, _ := strings.Cut(what, ":")
-	if strings.HasPrefix(what, "unknown policy") {
-		path = "policy"
+func (r *reader) policyProblems(n *document.Node, err error) {
+	if err == nil || n == nil {
+		return
 	}
-	for key := range strings.SplitSeq(path, ".") {
-		if inner := place.Key(key); inner != nil {
-			place = inner
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		what, do, _ := strings.Cut(line, "; ")
+		path, _, _ := strings.Cut(what, ":")
+		if strings.HasPrefix(what, "unknown policy") {
+			path = "policy"
 		}
+		place := n
+		for key := range strings.SplitSeq(path, ".") {
+			if inner := place.Key(key); inner != nil {
+				place = inner
+			}
+		}
+		r.fail(place, what, do)
 	}
-	r.fail(place, what, do)
 }
 
 // undeclared warns of tools that the map does not mention: nothing can stand

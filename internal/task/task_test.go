@@ -153,6 +153,7 @@ func TestProblems(t *testing.T) {
 		{"map", "    fallback: ask\n  - {tool: Bash", "  - {tool: Bash", `tool "Grep" has no fallback`},
 		{"named policy", "policy: interactive", "policy: lax", `task.yaml:12:21: unknown policy "lax"; use faithful or interactive`},
 		{"policy value", "budget: 9", "probe: {every: 9, max: 2}", "task.yaml:12:57: probe.max: 2 is below probe.every 9; raise max or lower every"},
+		{"a tool's policy", "provides: names,", "provides: names, policy: {probe: {every: 30}},", "task.yaml:11:51: probe.max: 20 is below probe.every 30; raise max or lower every"},
 		{"policy type", "budget: 9", "budget: nine", "task.yaml:12:42: want a whole number"},
 		{"no command", "command: [find, ., -name, \"${glob}\"]", "deadline: 1s", "the tool has no command; add command: [program, arguments…]"},
 		{"command line", "[find, ., -name, \"${glob}\"]", "find . -name x", "a command is a list of the program and its arguments"},

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/expediter-go/expediter/expediter"
+)
+
+// journalFile writes events to a file, each at once, so that a run that dies
+// leaves all that it did. The file is made anew by the first event: a run that
+// cannot start leaves an older one alone. The nil journalFile writes nothing.
+type journalFile struct {
+	path   string
+	file   *os.File
+	encode *json.Encoder
+	err    error // the first; nothing is written after it
+}
+
+// newJournal returns the journal at path; an empty path is none.
+func newJournal(path string) *journalFile {
+	if path == "" {
+		return nil
+	}
+	return &journalFile{path: path}
+}
+
+// observer is what the engine tells its events; nil: nobody listens.
+func (j *journalFile) observer() func(*expediter.Event) {
+	if j == nil {
+		return nil
+	}
+	return func(e *expediter.Event) {
+		if j.file == nil && j.err == nil {
+			j.open()
+		}
+		if j.err == nil {
+			j.err = j.encode.Encode(e)
+		}
+	}
+}
+
+func (j *journalFile) open() {
+	f, err := os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		j.err = fmt.Errorf("%w; give --journal a file that can be written", err)
+		return
+	}
+	j.file, j.encode = f, json.NewEncoder(f)
+}
+
+// failure is why nothing more is written, if that is so.
+func (j *journalFile) failure() error {
+	if j == nil {
+		return nil
+	}
+	return j.err
+}
+
+// Close ends the journal and reports whether it is complete. It may be called
+// again.
+func (j *journalFile) Close() error {
+	if j == nil || j.file == nil {
+		return nil
+	}
+	err := j.file.Close()
+	j.file = nil
+	if j.err != nil {
+		return fmt.Errorf("the journal is incomplete: %w", j.err)
+	}
+	return err
+}

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// listen returns a channel of what asks the program to end.
+func listen() chan os.Signal {
+	c := make(chan os.Signal, 4)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	return c
+}
+
+// ignore stops listening; from then on a signal does what it usually does.
+func ignore(c chan os.Signal) { signal.Stop(c) }

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/expediter-go/expediter/budget"
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/internal/runner"
+	"github.com/expediter-go/expediter/internal/task"
+	"github.com/expediter-go/expediter/report"
+)
+
+// display shows a run while it works.
+type display interface {
+	progress(runner.Progress)
+	end()
+}
+
+// newDisplay returns a live table where w is a terminal, plain lines elsewhere.
+func newDisplay(w io.Writer, t *task.File, status func() expediter.Status) display {
+	plain := &lines{w: w, checked: map[string]capability.Score{}}
+	for _, tool := range t.Tools {
+		plain.column = max(plain.column, utf8.RuneCountInString(report.Clean(tool.Name, maxToolName)))
+	}
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return plain
+	}
+	return &table{w: w, events: plain, status: status, total: len(t.Subtasks), colour: os.Getenv("NO_COLOR") == ""}
+}
+
+// table is redrawn in place below the lines of what has happened.
+type table struct {
+	w       io.Writer
+	events  *lines
+	status  func() expediter.Status
+	total   int
+	settled int
+	colour  bool
+	drawn   int // lines of the last drawing
+}
+
+const (
+	clearBelow = "\x1b[J"
+	noWrap     = "\x1b[?7l" // a long line is cut, so that lines can be counted
+	wrap       = "\x1b[?7h"
+)
+
+func (t *table) progress(p runner.Progress) {
+	if p.Kind == runner.Settled {
+		t.settled++
+	}
+	var b strings.Builder
+	b.WriteString(t.erase())
+	if text := t.events.event(p); text != "" {
+		b.WriteString(text + "\n")
+	}
+	drawing := t.draw(p)
+	t.drawn = strings.Count(drawing, "\n")
+	b.WriteString(noWrap + drawing + wrap)
+	_, _ = io.WriteString(t.w, b.String()) // a terminal that is gone is nothing to stop for
+}
+
+// end leaves the screen without the table: the report has it.
+func (t *table) end() {
+	_, _ = io.WriteString(t.w, t.erase())
+	t.drawn = 0
+}
+
+func (t *table) erase() string {
+	if t.drawn == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\x1b[%dA\r%s", t.drawn, clearBelow)
+}
+
+func (t *table) draw(p runner.Progress) string {
+	s := t.status()
+	var b strings.Builder
+	b.WriteString("\n")
+	for _, tool := range s.Tools {
+		fails := tool.Consecutive
+		if tool.State != breaker.Closed {
+			fails = tool.Run
+		}
+		fmt.Fprintf(&b, "  %-*s  %s  fails %d", t.events.column, report.Clean(tool.Tool, maxToolName), t.state(tool), fails)
+		if tool.Score != capability.Available {
+			b.WriteString("  " + tool.Score.String())
+		}
+		b.WriteString("\n")
+	}
+	limit := fmt.Sprint(s.Limit)
+	if s.Limit == budget.Unlimited {
+		limit = "unlimited"
+	}
+	fmt.Fprintf(&b, "  budget %d / %s   pass %d   %d of %d sub-tasks settled\n", s.Consumed, limit, p.Step, t.settled, t.total)
+	if p.Kind == runner.Decided && p.Decision.Verb.Go() {
+		fmt.Fprintf(&b, "  now: %s (%s)\n", report.Clean(p.Work.Subtask.Title, maxTitle), report.Clean(p.Tool, maxToolName))
+	}
+	return b.String()
+}
+
+var stateColours = map[breaker.State]string{breaker.Open: "31", breaker.HalfOpen: "33", breaker.Closed: "32"}
+
+// state is a tool's state in nine columns.
+func (t *table) state(tool expediter.ToolStatus) string {
+	text := fmt.Sprintf("%-9s", strings.ReplaceAll(tool.State.String(), "_", "-"))
+	if !t.colour {
+		return text
+	}
+	return "\x1b[" + stateColours[tool.State] + "m" + text + "\x1b[0m"
+}
