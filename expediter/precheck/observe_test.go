@@ -194,17 +194,21 @@ func TestApplyTellsOnlyChanges(t *testing.T) {
 }
 
 func TestApplyWithoutPatienceChangesNothing(t *testing.T) {
-	c := newChecker(t, precheck.Config{Checks: map[string]precheck.Check{"Grep": fixed(capability.Available, nil)}})
-	x := newEngine(t, c)
-	x.SetAvailability("Grep", capability.Unavailable, 1, start)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 20 {
-		if got := c.Apply(ctx, x, 1, start)[0]; got.Err == nil {
-			return // the check was faster than the look at the context
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		c := newChecker(t, precheck.Config{Checks: map[string]precheck.Check{
+			"Grep": func(context.Context) (capability.Score, error) { <-release; return capability.Available, nil },
+		}})
+		x := newEngine(t, c)
+		x.SetAvailability("Grep", capability.Unavailable, 1, start)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if got := c.Apply(ctx, x, 1, start)[0]; got.Err != context.Canceled {
+			t.Errorf("got %+v, want the caller's own end", got)
 		}
 		decide(t, x, "Grep", start, expediter.Skip, expediter.Unavailable)
-	}
+		close(release)
+	})
 }
 
 func TestObserveChains(t *testing.T) {
