@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/expediter/breaker"
@@ -106,22 +107,30 @@ func (c *Caution) UnmarshalJSON(data []byte) error {
 }
 
 // CallID names one call that the engine allowed. Ids increase, are never
-// reused, and stay valid after a restore. The zero CallID is no call.
+// reused, and stay valid after a restore. The zero CallID is no call. As text
+// it is the call's number and its tool's place, as in 17.3.
 type CallID uint64
 
-// String returns the id in decimal.
-func (id CallID) String() string { return strconv.FormatUint(uint64(id), 10) }
+// String returns the id's text.
+func (id CallID) String() string { return string(id.appendText(nil)) }
 
-// MarshalText writes the id in decimal.
-func (id CallID) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(id), 10), nil }
+func (id CallID) appendText(b []byte) []byte {
+	b = strconv.AppendUint(b, id.seq(), 10)
+	return strconv.AppendUint(append(b, '.'), uint64(id.idx()), 10)
+}
 
-// UnmarshalText reads a decimal id.
+// MarshalText writes the id's text.
+func (id CallID) MarshalText() ([]byte, error) { return id.appendText(nil), nil }
+
+// UnmarshalText reads what MarshalText writes.
 func (id *CallID) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 10, 64)
-	if err != nil {
-		return fmt.Errorf("call id %.32q is no number", text)
+	number, place, ok := strings.Cut(string(text), ".")
+	seq, err := strconv.ParseUint(number, 10, 64-idxBits)
+	idx, err2 := strconv.ParseUint(place, 10, idxBits)
+	if !ok || err != nil || err2 != nil {
+		return fmt.Errorf("call id %.32q is not of the form 17.3", text)
 	}
-	*id = CallID(n)
+	*id = callID(seq, uint32(idx))
 	return nil
 }
 

@@ -28,8 +28,11 @@ type Config struct {
 // DefaultMaxTools bounds the tools that a non-strict engine learns by itself.
 const DefaultMaxTools = 10_000
 
-// maxTools is what a call's slot has bits for.
-const maxTools = 1 << idxBits
+// maxTools and maxSeq are what a call's id has bits for.
+const (
+	maxTools = 1 << idxBits
+	maxSeq   = 1 << (64 - idxBits)
+)
 
 // Engine decides before every call and learns from what came of it. It is safe
 // for concurrent use. Make one with New or Restore.
@@ -45,8 +48,7 @@ type Engine struct {
 	tools atomic.Pointer[[]*tool]          // by idx; nil where evicted
 	gate  atomic.Bool                      // the fast path is open
 	clock clock
-	seq   atomic.Uint64 // the last call id
-	burnt atomic.Uint64 // ids that were drawn and not issued
+	seq   atomic.Uint64 // the number of the last call
 	ring  *ring
 
 	mu       sync.Mutex
@@ -54,6 +56,7 @@ type Engine struct {
 	detector cascade.Detector
 	ledger   *budget.Ledger
 	special  map[CallID]callInfo
+	burnt    uint64      // numbers that were drawn and not issued
 	active   *incident   // at most one
 	live     []*incident // active and recovering, oldest first
 	hot      []*tool     // tools that are not CLOSED, or whose latest outcome is a failure
@@ -161,12 +164,10 @@ func (x *Engine) start(snapshot *Snapshot) {
 // JournalFormat is the version of the events that this package writes.
 const JournalFormat = 1
 
-// millis turns a caller's time into milliseconds; the zero time is 0.
+// millis turns a caller's time into milliseconds; the zero time, like any
+// before 1970, is 0.
 func millis(at time.Time) int64 {
-	if at.IsZero() {
-		return 0
-	}
-	return at.UnixMilli()
+	return max(at.UnixMilli(), 0)
 }
 
 // clock is the latest step and time seen. It only goes forward.

@@ -47,47 +47,10 @@ func (x *Engine) Record(call CallID, o Outcome, step int64, at time.Time) (Resul
 	return r, err
 }
 
-// take claims a call, so that nobody else records it.
-func (x *Engine) take(id CallID) (*tool, callInfo, error) {
-	if id == 0 || uint64(id) > x.seq.Load() {
-		return nil, callInfo{}, ErrUnknownCall
-	}
-	slot := &x.ring.slots[id&ringMask]
-	for {
-		w := slot.Load()
-		switch {
-		case !slotIs(w, id):
-			if w>>(idxBits+stateBits) < uint64(id)>>ringBits {
-				return nil, callInfo{}, ErrUnknownCall // drawn and never issued
-			}
-		case slotState(w) == slotInFlight:
-			if !slot.CompareAndSwap(w, w&^(1<<stateBits-1)|slotRecorded) {
-				continue
-			}
-			t := (*x.tools.Load())[slotIdx(w)]
-			if t == nil || uint64(id) <= t.born {
-				return nil, callInfo{}, ErrUnknownCall
-			}
-			return t, callInfo{}, nil
-		case slotState(w) == slotRecorded:
-			return nil, callInfo{}, ErrAlreadyRecorded
-		}
-		info, ok := x.special[id]
-		switch {
-		case ok:
-			delete(x.special, id)
-			return info.tool, info, nil
-		case id <= x.table.forgot:
-			return nil, callInfo{}, ErrUnknownCall
-		}
-		return nil, callInfo{}, ErrAlreadyRecorded
-	}
-}
-
 // apply is SPEC section 5 for one claimed call.
 func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
 	slow := o.Result == cascade.Succeeded && t.spec.policy.SlowCallMS > 0 && o.Duration.Milliseconds() > t.spec.policy.SlowCallMS
-	stale := uint64(id) <= t.genSeq || t.m.State() == breaker.Open || t.m.State() == breaker.HalfOpen && t.probe.call != id
+	stale := id.seq() <= t.genSeq || t.m.State() == breaker.Open || t.m.State() == breaker.HalfOpen && t.probe.call != id
 	if info.shadow {
 		x.counts.Ignored++
 		x.seen(t, o, slow)

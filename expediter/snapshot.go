@@ -18,11 +18,12 @@ type Snapshot struct {
 	Format     int                         `json:"format"` // JournalFormat
 	Step       int64                       `json:"step"`
 	At         int64                       `json:"at"`
-	LastCall   CallID                      `json:"last_call"`
-	Forgot     CallID                      `json:"forgot,omitzero"`
+	LastCall   uint64                      `json:"last_call"`         // the number of the last call
+	Pending    []uint64                    `json:"pending,omitempty"` // the numbers not recorded yet
+	Lost       uint64                      `json:"lost,omitempty"`    // numbers below may have been forgotten
 	Burnt      uint64                      `json:"burnt,omitempty"`
-	Tools      []ToolSnapshot              `json:"tools"` // in table order
-	Calls      []CallSnapshot              `json:"calls,omitempty"`
+	Tools      []ToolSnapshot              `json:"tools"`           // in table order
+	Calls      []CallSnapshot              `json:"calls,omitempty"` // those that need more than their id
 	Budget     budget.Saved                `json:"budget"`
 	Incidents  []IncidentSnapshot          `json:"incidents,omitempty"`
 	Scores     map[string]capability.Score `json:"scores,omitempty"` // of tools not in the table
@@ -36,10 +37,11 @@ type Snapshot struct {
 // ToolSnapshot is one tool of a Snapshot.
 type ToolSnapshot struct {
 	Tool      string           `json:"tool"`
+	Idx       uint32           `json:"idx"` // of its call ids
 	Machine   breaker.Saved    `json:"machine"`
 	Window    string           `json:"window,omitempty"`
-	LastOld   CallID           `json:"last_old,omitzero"` // calls up to this one are stale
-	Born      CallID           `json:"born,omitzero"`
+	LastOld   uint64           `json:"last_old,omitempty"` // calls up to this number are stale
+	Born      uint64           `json:"born,omitempty"`
 	Anchor    breaker.Anchor   `json:"anchor,omitzero"`
 	NotDue    int64            `json:"not_due,omitempty"`
 	DueNow    bool             `json:"due_now,omitempty"`
@@ -63,10 +65,9 @@ type ToolSnapshot struct {
 	Texts     []string         `json:"texts,omitempty"`
 }
 
-// CallSnapshot is one call in flight.
+// CallSnapshot is what a call in flight needs beside its id.
 type CallSnapshot struct {
 	Call      CallID `json:"call"`
-	Tool      string `json:"tool"`
 	Threshold int    `json:"threshold,omitempty"`
 	Shadow    bool   `json:"shadow,omitempty"`
 }
@@ -90,7 +91,7 @@ func (x *Engine) Snapshot() *Snapshot {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s := &Snapshot{
-		Format: JournalFormat, Burnt: x.burnt.Load(), Forgot: x.table.forgot, Budget: x.ledger.Save(),
+		Format: JournalFormat, Burnt: x.burnt, Lost: x.ring.lost, Budget: x.ledger.Save(),
 		Observe: x.observe, ObserveWhy: x.observeW, Suspected: x.suspect, Counts: x.counts, EventSeq: x.eventSeq,
 		Scores: map[string]capability.Score{},
 	}
@@ -104,14 +105,18 @@ func (x *Engine) Snapshot() *Snapshot {
 	for _, inc := range x.live {
 		s.Incidents = append(s.Incidents, x.saveIncident(inc))
 	}
-	s.Calls = x.saveCalls()
-	s.LastCall = CallID(x.seq.Load())
+	for id, c := range x.special {
+		s.Calls = append(s.Calls, CallSnapshot{Call: id, Threshold: c.threshold, Shadow: c.shadow})
+	}
+	slices.SortFunc(s.Calls, func(a, b CallSnapshot) int { return cmp.Compare(a.Call, b.Call) })
+	s.LastCall = x.seq.Load()
+	s.Pending = x.ring.pending(s.LastCall)
 	return s
 }
 
 func (t *tool) save() ToolSnapshot {
 	s := ToolSnapshot{
-		Tool: t.name, Machine: t.m.Save(), LastOld: CallID(t.genSeq), Born: CallID(t.born), Anchor: t.anchor,
+		Tool: t.name, Idx: t.idx, Machine: t.m.Save(), LastOld: t.genSeq, Born: t.born, Anchor: t.anchor,
 		NotDue: t.notDue, DueNow: t.dueNow, Forced: t.forced, Disabled: t.off, Why: t.why, K: t.k, Score: t.score,
 		Probe: t.probe.call, ProbeAt: cascade.Moment{Step: t.probe.step, At: t.probe.at},
 		Succeeded: t.okEver, OK: cascade.Moment{Step: t.okStep.Load(), At: t.okAt.Load()},
@@ -140,24 +145,6 @@ func (x *Engine) saveIncident(inc *incident) IncidentSnapshot {
 	return s
 }
 
-func (x *Engine) saveCalls() []CallSnapshot {
-	var calls []CallSnapshot
-	for i := range x.ring.slots {
-		w := x.ring.slots[i].Load()
-		if slotState(w) != slotInFlight {
-			continue
-		}
-		if t := (*x.tools.Load())[slotIdx(w)]; t != nil {
-			calls = append(calls, CallSnapshot{Call: slotCall(w, i), Tool: t.name})
-		}
-	}
-	for id, c := range x.special {
-		calls = append(calls, CallSnapshot{Call: id, Tool: c.tool.name, Threshold: c.threshold, Shadow: c.shadow})
-	}
-	slices.SortFunc(calls, func(a, b CallSnapshot) int { return cmp.Compare(a.Call, b.Call) })
-	return calls
-}
-
 // Restore makes an engine that goes on where the snapshot was taken. cfg may
 // differ from the old one: policies apply from now on, tools of the snapshot
 // that its map lacks stay as undeclared ones. A snapshot that contradicts
@@ -181,15 +168,15 @@ func Restore(cfg Config, s *Snapshot) (*Engine, error) {
 }
 
 func (x *Engine) load(s *Snapshot) error {
-	if uint64(s.LastCall) >= 1<<46 || s.Step < 0 || s.At < 0 {
-		return fmt.Errorf("step %d, at %d, last_call %s; none may be negative or beyond 2^46", s.Step, s.At, s.LastCall)
+	if s.LastCall >= maxSeq || s.Step < 0 || s.At < 0 {
+		return fmt.Errorf("step %d, at %d, last_call %d; none may be negative or beyond %d", s.Step, s.At, s.LastCall, uint64(maxSeq))
 	}
 	x.clock.advance(s.Step, s.At)
-	x.seq.Store(uint64(s.LastCall))
-	x.burnt.Store(s.Burnt)
+	x.seq.Store(s.LastCall)
+	x.burnt = s.Burnt
 	x.ledger.Load(s.Budget)
 	x.observe, x.observeW, x.suspect = s.Observe, s.ObserveWhy, s.Suspected
-	x.counts, x.eventSeq, x.table.forgot = s.Counts, s.EventSeq, s.Forgot
+	x.counts, x.eventSeq = s.Counts, s.EventSeq
 	for n, score := range s.Scores {
 		x.scores[n] = score
 	}
@@ -197,6 +184,9 @@ func (x *Engine) load(s *Snapshot) error {
 		if err := x.loadTool(&s.Tools[i]); err != nil {
 			return err
 		}
+	}
+	if err := x.reindex(s.Tools); err != nil {
+		return err
 	}
 	for _, i := range s.Incidents {
 		if err := x.loadIncident(i); err != nil {
@@ -216,8 +206,8 @@ func (x *Engine) load(s *Snapshot) error {
 }
 
 func (x *Engine) loadTool(s *ToolSnapshot) error {
-	if s.Machine.State > breaker.Closed || s.Score > capability.Unavailable || s.LastOld > CallID(x.seq.Load()) {
-		return fmt.Errorf("tool %.64q: state %v, score %v, last_old %s are not all valid", s.Tool, s.Machine.State, s.Score, s.LastOld)
+	if s.Machine.State > breaker.Closed || s.Score > capability.Unavailable || s.LastOld > x.seq.Load() || s.Born > s.LastOld {
+		return fmt.Errorf("tool %.64q: state %v, score %v, last_old %d are not all valid", s.Tool, s.Machine.State, s.Score, s.LastOld)
 	}
 	t := x.find(s.Tool)
 	if t == nil {
@@ -227,7 +217,7 @@ func (x *Engine) loadTool(s *ToolSnapshot) error {
 	if t.win != nil {
 		t.win.Load(s.Window)
 	}
-	t.genSeq, t.born = uint64(s.LastOld), uint64(s.Born)
+	t.genSeq, t.born = s.LastOld, s.Born
 	t.forced, t.off, t.score, t.failing = s.Forced, s.Disabled, s.Score, s.Failing
 	t.okEver = s.Succeeded
 	t.okStep.Store(s.OK.Step)
@@ -272,33 +262,51 @@ func (x *Engine) loadIncident(s IncidentSnapshot) error {
 	return nil
 }
 
-func (x *Engine) loadCalls(s *Snapshot) error {
-	// Slots without a call in flight belong to calls that were recorded.
-	last := uint64(s.LastCall)
-	for i := range x.ring.slots {
-		id := last - (last-uint64(i))&ringMask
-		if id >= 1 && id <= last {
-			x.ring.slots[i].Store(slotWord(CallID(id), 0, slotRecorded))
+// reindex gives every tool of the snapshot its old idx, which its call ids
+// name, and the tools that are new the free ones.
+func (x *Engine) reindex(tools []ToolSnapshot) error {
+	size := len(x.table.rows)
+	for _, s := range tools {
+		if s.Idx >= maxTools/2 {
+			return fmt.Errorf("tool %.64q: idx %d is beyond %d", s.Tool, s.Idx, maxTools/2)
+		}
+		size = max(size, int(s.Idx)+1)
+	}
+	all := make([]*tool, size, size+len(x.table.rows))
+	placed := map[*tool]bool{}
+	for _, s := range tools {
+		t := x.find(s.Tool)
+		if all[s.Idx] != nil || placed[t] {
+			return fmt.Errorf("tool %.64q: its name or idx %d appears twice", s.Tool, s.Idx)
+		}
+		all[s.Idx], t.idx, placed[t] = t, s.Idx, true
+	}
+	for _, t := range x.table.rows {
+		if !placed[t] {
+			t.idx, t.born, t.genSeq = uint32(len(all)), x.seq.Load(), x.seq.Load()
+			all = append(all, t)
 		}
 	}
+	x.table.free = nil
+	for i, t := range all {
+		if t == nil {
+			x.table.free = append(x.table.free, uint32(i))
+			all[i] = &tool{gone: true, trouble: healthy}
+		}
+	}
+	x.tools.Store(&all)
+	return nil
+}
+
+func (x *Engine) loadCalls(s *Snapshot) error {
+	for i, seq := range s.Pending {
+		if seq == 0 || seq > s.LastCall || i > 0 && seq <= s.Pending[i-1] {
+			return fmt.Errorf("pending call %d is out of order or was never issued", seq)
+		}
+	}
+	x.ring.restore(s.LastCall, s.Lost, s.Pending)
 	for _, c := range s.Calls {
-		t := x.find(c.Tool)
-		if t == nil || c.Call == 0 || c.Call > s.LastCall {
-			return fmt.Errorf("call %s of tool %.64q was never issued", c.Call, c.Tool)
-		}
-		info := callInfo{tool: t, threshold: c.Threshold, shadow: c.Shadow}
-		slot := &x.ring.slots[c.Call&ringMask]
-		if slotIs(slot.Load(), c.Call) {
-			state := uint64(slotInFlight)
-			if c.Threshold != 0 || c.Shadow {
-				state = slotSpecial
-			}
-			slot.Store(slotWord(c.Call, t.idx, state))
-			if state == slotInFlight {
-				continue
-			}
-		}
-		x.special[c.Call] = info
+		x.special[c.Call] = callInfo{threshold: c.Threshold, shadow: c.Shadow}
 	}
 	return nil
 }

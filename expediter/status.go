@@ -168,13 +168,9 @@ func (x *Engine) incidentStatus(inc *incident) Incident {
 // recorded as anything else was a success.
 func (x *Engine) totals() Counts {
 	c := x.counts
-	issued := x.seq.Load() - x.burnt.Load()
-	inFlight := uint64(len(x.special))
-	for i := range x.ring.slots {
-		if slotState(x.ring.slots[i].Load()) == slotInFlight {
-			inFlight++
-		}
-	}
+	last := x.seq.Load()
+	issued := last - x.burnt
+	inFlight := uint64(len(x.ring.pending(last)))
 	c.Calls = issued - c.Probes
 	if other := inFlight + c.Failures + c.Ignored; issued > other {
 		c.Successes = issued - other

@@ -16,7 +16,7 @@ type tool struct {
 	word   atomic.Uint64 // generation<<wordBits | fast | clean; see fast.go
 	okStep atomic.Int64  // last success
 	okAt   atomic.Int64
-	used   atomic.Uint64 // undeclared: the last call id, for eviction
+	used   atomic.Uint64 // undeclared: the number of the last call, for eviction
 
 	name     string
 	idx      uint32
@@ -288,19 +288,15 @@ func (x *Engine) place(t *tool) {
 }
 
 // evict drops the longest unused undeclared tool that is CLOSED, without
-// failures and without calls in flight. Where there is none, the table grows.
+// failures and whose last call is not in flight. Where there is none, the table grows.
 func (x *Engine) evict() {
-	busy := x.ring.busy()
-	for _, c := range x.special {
-		busy[c.tool.idx] = true
-	}
 	var out *tool
 	at := 0
 	for i, t := range x.table.rows {
-		if t.declared || t.isHot || t.forced || t.off || t.m.Fails() > 0 || busy[t.idx] {
+		if t.declared || t.isHot || t.forced || t.off || t.m.Fails() > 0 {
 			continue
 		}
-		if out == nil || t.used.Load() < out.used.Load() {
+		if used := t.used.Load(); (out == nil || used < out.used.Load()) && (used <= t.born || x.ring.recorded(used)) {
 			out, at = t, i
 		}
 	}
