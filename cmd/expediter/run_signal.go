@@ -6,10 +6,14 @@ import (
 	"syscall"
 )
 
-// listen returns a channel of what asks the program to end.
+// listen returns a channel of what asks the program to end. A hang-up that the
+// program was started to outlive (nohup) stays ignored.
 func listen() chan os.Signal {
 	c := make(chan os.Signal, 4)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(c, syscall.SIGHUP)
+	}
 	return c
 }
 

@@ -34,14 +34,28 @@ func newDisplay(w io.Writer, t *task.File, status func() expediter.Status) displ
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return plain
 	}
-	return &table{w: w, events: plain, status: status, total: len(t.Subtasks), colour: os.Getenv("NO_COLOR") == ""}
+	height := func() int {
+		_, rows, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return defaultHeight
+		}
+		return rows
+	}
+	return &table{w: w, events: plain, status: status, height: height, total: len(t.Subtasks), colour: os.Getenv("NO_COLOR") == ""}
 }
+
+// defaultHeight is that of a terminal that does not tell its own.
+const defaultHeight = 24
+
+// besides is how many lines the table has besides those of the tools.
+const besides = 5
 
 // table is redrawn in place below the lines of what has happened.
 type table struct {
 	w       io.Writer
 	events  *lines
 	status  func() expediter.Status
+	height  func() int // of the terminal, in lines
 	total   int
 	settled int
 	colour  bool
@@ -86,7 +100,8 @@ func (t *table) draw(p runner.Progress) string {
 	s := t.status()
 	var b strings.Builder
 	b.WriteString("\n")
-	for _, tool := range s.Tools {
+	shown, hidden := fit(s.Tools, t.height()-besides)
+	for _, tool := range shown {
 		fails := tool.Consecutive
 		if tool.State != breaker.Closed {
 			fails = tool.Run
@@ -97,6 +112,9 @@ func (t *table) draw(p runner.Progress) string {
 		}
 		b.WriteString("\n")
 	}
+	if hidden > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", hidden)
+	}
 	limit := fmt.Sprint(s.Limit)
 	if s.Limit == budget.Unlimited {
 		limit = "unlimited"
@@ -106,6 +124,21 @@ func (t *table) draw(p runner.Progress) string {
 		fmt.Fprintf(&b, "  now: %s (%s)\n", report.Clean(p.Work.Subtask.Title, maxTitle), report.Clean(p.Tool, maxToolName))
 	}
 	return b.String()
+}
+
+// fit chooses the tools that there are lines for; where there are too few, the
+// healthy ones go first.
+func fit(tools []expediter.ToolStatus, lines int) (shown []expediter.ToolStatus, hidden int) {
+	if len(tools) <= lines {
+		return tools, 0
+	}
+	for _, t := range tools {
+		if t.State != breaker.Closed || t.Consecutive > 0 || t.Score != capability.Available {
+			shown = append(shown, t)
+		}
+	}
+	shown = shown[:min(len(shown), max(lines, 0))]
+	return shown, len(tools) - len(shown)
 }
 
 var stateColours = map[breaker.State]string{breaker.Open: "31", breaker.HalfOpen: "33", breaker.Closed: "32"}
