@@ -22,8 +22,8 @@ func (x *Engine) Decide(tool string, step int64, at time.Time) Decision {
 				return Decision{Verb: Call, Would: Call, Call: id}
 			}
 		case w&wordOpen != 0:
-			if d := x.quickSkip(t, step, ms); d.Verb == Skip {
-				return d
+			if route, next, ok := x.quickSkip(t, step, ms); ok {
+				return Decision{Verb: Skip, Would: Skip, Reason: OpenCircuit, Route: route, Next: next, Unit: t.spec.policy.Probe.Unit}
 			}
 		}
 	}
@@ -38,27 +38,26 @@ func (x *Engine) DecideScored(tool string, score capability.Score, step int64, a
 
 // quickSkip answers SKIP for an open tool of no incident whose trial is not
 // due, while nothing pauses and nobody watches: rule 5 of SPEC section 4 alone.
-// Any other verb sends the request through decide, which counts it.
-func (x *Engine) quickSkip(t *tool, step, at int64) Decision {
+// It is false when the request has to go through decide, which counts it. Its
+// results are words of a Decision, since copying one costs more than the rest.
+func (x *Engine) quickSkip(t *tool, step, at int64) (route *capability.Route, next int64, ok bool) {
 	x.mu.Lock()
 	if !x.quick || t.word.Load()&wordOpen == 0 {
 		x.mu.Unlock()
-		return Decision{}
+		return nil, 0, false
 	}
-	step, at = x.clock.advance(step, at)
-	x.cur.step, x.cur.at = step, at
+	x.cur.step, x.cur.at = x.clock.advance(step, at)
 	t.anchor.Attempts++
 	if x.due(t) {
 		t.anchor.Attempts--
 		x.mu.Unlock()
-		return Decision{}
+		return nil, 0, false
 	}
-	d := x.skip(t, OpenCircuit)
-	d.Would = Skip
-	x.count(d)
-	x.routes.add(t.name, d.Route, step, at)
+	route, next = x.route(t, t.name), x.left(t)
+	x.countSkip(route)
+	x.routes.add(t.name, route, x.cur.step, x.cur.at)
 	x.mu.Unlock()
-	return d
+	return route, next, true
 }
 
 func (x *Engine) decide(name string, score capability.Score, scored bool, step, at int64) Decision {
@@ -291,17 +290,21 @@ func (x *Engine) count(d Decision) {
 	case Pause:
 		x.counts.Pauses++
 	case Skip:
-		x.counts.Skips++
-		switch d.Route.Kind {
-		case capability.UseAlternative:
-			x.counts.Alternatives++
-		case capability.UseFallback:
-			x.counts.Fallbacks++
-		default:
-			x.counts.Reductions++
-		}
+		x.countSkip(d.Route)
 	case Probe:
 		x.counts.Probes++
+	}
+}
+
+func (x *Engine) countSkip(r *capability.Route) {
+	x.counts.Skips++
+	switch r.Kind {
+	case capability.UseAlternative:
+		x.counts.Alternatives++
+	case capability.UseFallback:
+		x.counts.Fallbacks++
+	default:
+		x.counts.Reductions++
 	}
 }
 
