@@ -25,7 +25,10 @@ func ReadEvents(r io.Reader) ([]Event, error) {
 	if err := c.list(); err != nil {
 		return nil, err
 	}
-	return c.events, c.end()
+	if err := c.end(); err != nil {
+		return nil, err
+	}
+	return c.events, nil
 }
 
 // BreakerLines replays one case for each line of r, {"events":[…],

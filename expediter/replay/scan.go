@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // scanner reads JSON without allocating, for inputs of millions of events. It
@@ -42,7 +43,7 @@ func (s *scanner) fail(want string) error {
 	return fmt.Errorf("byte %d: found %s; want %s", s.pos, s.found(), want)
 }
 
-// found quotes the token that is next, cut and escaped.
+// found is the token that is next, cut, and escaped where it needs it.
 func (s *scanner) found() string {
 	const most = 24
 	quoted := s.peek() == '"'
@@ -57,7 +58,11 @@ func (s *scanner) found() string {
 			break
 		}
 	}
-	return fmt.Sprintf("%+q", s.data[s.pos:end])
+	token := string(s.data[s.pos:end])
+	if strings.ContainsFunc(token, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return strconv.QuoteToASCII(token)
+	}
+	return token
 }
 
 // open consumes the sign that begins a list or an object, if it is next.
