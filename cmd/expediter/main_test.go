@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -17,8 +19,25 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		Setup:               setup,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": status},
 	})
+}
+
+// setup tells scripts where the repository is, and lets its tools find what a
+// user's would.
+func setup(env *testscript.Env) error {
+	repo, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	env.Setenv("REPO", repo)
+	for _, name := range []string{"HOME", "GOPATH", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOFLAGS"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env.Setenv(name, value)
+		}
+	}
+	return nil
 }
 
 // status runs a command and requires its exit status: status N cmd args...

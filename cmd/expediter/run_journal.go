@@ -1,11 +1,12 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/replay"
 )
 
 // journalFile writes events to a file, each at once, so that a run that dies
@@ -14,8 +15,8 @@ import (
 type journalFile struct {
 	path   string
 	file   *os.File
-	encode *json.Encoder
-	err    error // the first; nothing is written after it
+	writer *replay.Writer
+	err    error // why there is no file
 }
 
 // newJournal returns the journal at path; an empty path is none.
@@ -35,8 +36,8 @@ func (j *journalFile) observer() func(*expediter.Event) {
 		if j.file == nil && j.err == nil {
 			j.open()
 		}
-		if j.err == nil {
-			j.err = j.encode.Encode(e)
+		if j.writer != nil {
+			j.writer.Event(e)
 		}
 	}
 }
@@ -47,13 +48,16 @@ func (j *journalFile) open() {
 		j.err = fmt.Errorf("%w; give --journal a file that can be written", err)
 		return
 	}
-	j.file, j.encode = f, json.NewEncoder(f)
+	j.file, j.writer = f, replay.NewWriter(f)
 }
 
-// failure is why nothing more is written, if that is so.
+// failure is why the journal is not written, if that is so.
 func (j *journalFile) failure() error {
-	if j == nil {
+	switch {
+	case j == nil:
 		return nil
+	case j.writer != nil:
+		return j.writer.Err()
 	}
 	return j.err
 }
@@ -64,10 +68,7 @@ func (j *journalFile) Close() error {
 	if j == nil || j.file == nil {
 		return nil
 	}
-	err := j.file.Close()
-	j.file = nil
-	if j.err != nil {
-		return fmt.Errorf("the journal is incomplete: %w", j.err)
-	}
+	err := errors.Join(j.failure(), j.file.Close())
+	j.file, j.writer, j.err = nil, nil, os.ErrClosed
 	return err
 }

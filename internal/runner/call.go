@@ -62,8 +62,8 @@ func (r *Run) ask(ctx context.Context, j *job) answer {
 	case !instead.Verb.Go():
 		return waiting
 	}
-	r.note(expediter.OpRouteTaken, map[string]any{"id": j.Subtask.ID, "tool": c.Tool, "route": d.Route.Tool,
-		"label": d.Route.Label.String(), "degradation": d.Route.Degradation})
+	r.note(expediter.OpRouteTaken, map[string]any{"id": noted(j.Subtask.ID), "tool": noted(c.Tool), "route": noted(d.Route.Tool),
+		"label": d.Route.Label.String(), "degradation": noted(d.Route.Degradation)})
 	a := r.make(ctx, j, d.Route.Tool, args, instead)
 	if a == succeeded {
 		j.Taken = append(j.Taken, Taken{Tool: c.Tool, Route: d.Route})

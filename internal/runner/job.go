@@ -9,6 +9,7 @@ import (
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/internal/task"
+	"github.com/expediter-go/expediter/report"
 )
 
 // State is how a sub-task stands. The zero value is Waiting.
@@ -81,12 +82,19 @@ func (j *job) call() task.Call { return j.Subtask.Calls[j.next] }
 // settle takes a sub-task out of the queue and says so.
 func (r *Run) settle(j *job, state State, reason string) {
 	j.State, j.Reason = state, reason
-	note := map[string]any{"id": j.Subtask.ID, "title": j.Subtask.Title, "state": state.String()}
+	note := map[string]any{"id": noted(j.Subtask.ID), "title": noted(j.Subtask.Title), "state": state.String()}
 	if reason != "" {
-		note["reason"] = reason
+		note["reason"] = noted(reason)
 	}
 	r.note(expediter.OpSubtask, note)
 	r.show(Progress{Kind: Settled, Work: &j.Work, Text: reason})
+}
+
+// noted makes a text fit for a journal's note: bounded, on one line, without
+// secrets.
+func noted(text string) string {
+	const most = 300
+	return report.Clean(text, most)
 }
 
 // ready reports whether everything that j comes after is done.

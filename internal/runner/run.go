@@ -102,7 +102,7 @@ type Account struct {
 // The account is complete in each case; the error is only that of an engine
 // that refuses what the run tells it.
 func (r *Run) Do(ctx context.Context) (Account, error) {
-	r.note(expediter.OpTask, map[string]any{"name": r.cfg.Task.Name, "subtasks": len(r.jobs)})
+	r.note(expediter.OpTask, map[string]any{"name": noted(r.cfg.Task.Name), "subtasks": len(r.jobs)})
 	for r.open() && ctx.Err() == nil && r.broken == nil {
 		r.step++
 		began := time.Now()
