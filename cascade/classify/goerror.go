@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"reflect"
 	"syscall"
 )
 
@@ -45,7 +46,7 @@ var goRules = []goRule{
 	// An answer that is no JSON is mostly an error page; one of another shape
 	// is mostly a wrong argument sent back.
 	{"go:json-syntax", upstream, as[*json.SyntaxError], wrapped(&json.SyntaxError{})},
-	{"go:json-type", invalidInput, as[*json.UnmarshalTypeError], wrapped(&json.UnmarshalTypeError{})},
+	{"go:json-type", invalidInput, as[*json.UnmarshalTypeError], wrapped(&json.UnmarshalTypeError{Value: "string", Type: reflect.TypeFor[int]()})},
 }
 
 // errnoRule is one row of the table of error numbers.
@@ -170,6 +171,24 @@ func target(want error) func(error) bool {
 
 func wrapped(err error) func() error {
 	return func() error { return &net.OpError{Op: "call", Err: err} }
+}
+
+// errUnreadable stands in for an error that panics when it is read, such as a
+// nil pointer in the interface.
+var errUnreadable = errors.New("an error that cannot be read")
+
+// readable is err, or errUnreadable: judging a call must not end it.
+func readable(err error) (sound error) {
+	defer func() {
+		if recover() != nil {
+			sound = errUnreadable
+		}
+	}()
+	if err != nil {
+		_ = err.Error()
+		errors.Is(err, errUnreadable) // walks the whole chain
+	}
+	return err
 }
 
 // errorText is what an error says, and what a program that ended with it wrote

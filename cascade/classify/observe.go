@@ -109,6 +109,7 @@ type evidence struct {
 }
 
 func newEvidence(o Observation, cmd command) *evidence {
+	o.Err, o.ContextErr = readable(o.Err), readable(o.ContextErr)
 	e := &evidence{Observation: o, cmd: cmd, exit: o.ExitCode}
 	if !o.failed() {
 		return e

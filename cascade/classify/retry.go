@@ -33,5 +33,5 @@ func retryAfter(folded string) time.Duration {
 	case strings.HasPrefix(m[2], "h"):
 		unit = time.Hour
 	}
-	return min(time.Duration(n*float64(unit)), maxRetryAfter)
+	return time.Duration(min(n*float64(unit), float64(maxRetryAfter)))
 }
