@@ -6,11 +6,12 @@ import (
 	"syscall"
 )
 
-// listen returns a channel of what asks the program to end. A hang-up that the
-// program was started to outlive (nohup) stays ignored.
+// listen returns a channel of what asks the program to end; a broken pipe does,
+// since nobody reads any more. A hang-up that the program was started to
+// outlive (nohup) stays ignored.
 func listen() chan os.Signal {
 	c := make(chan os.Signal, 4)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(c, syscall.SIGHUP)
 	}

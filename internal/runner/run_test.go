@@ -201,6 +201,17 @@ func TestPauseLeavesTheRestUnattempted(t *testing.T) {
 	}
 }
 
+// A trial that is further away than a run should last is not waited for.
+func TestIdleSubtaskIsDeferred(t *testing.T) {
+	a, seen := work(t, Config{}, strings.Replace(tools, "subtasks:",
+		"expediter: {failure_threshold: 1, probe: {unit: time, every: 3600000, max: 3600000}}\nsubtasks:", 1)+`
+  - calls: [{tool: Web}]
+`)
+	if states(a) != "deferred" || len(seen) != 1+maxIdle || a.Work[0].Reason != "Web had no trial within 60 passes" {
+		t.Errorf("got %s (%s) after %d requests, want deferred after %d", states(a), a.Work[0].Reason, len(seen), 1+maxIdle)
+	}
+}
+
 // SPEC section 7, confirm_after_ms: a run without a human goes on by itself.
 func TestIncidentThatConfirmsItself(t *testing.T) {
 	a, _ := work(t, Config{}, strings.Replace(tools, "subtasks:",
