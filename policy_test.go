@@ -49,11 +49,10 @@ var rooms = map[string]room{
 
 	"expediter/executor": {clock: "it is the outermost layer of a Go program's calls",
 		rooms: []string{"capability", "cascade", "cascade/classify", "expediter", "report/freshness"}},
-	"expediter/precheck": {clock: "it gives checks their deadlines, and is called by the outermost layer",
-		rooms: []string{"capability", "expediter"}, libraries: map[string]string{
-			"golang.org/x/sync/errgroup":     "checks run in parallel, bounded",
-			"golang.org/x/sync/singleflight": "one check per tool at a time",
-		}},
+	"expediter/precheck": {rooms: []string{"capability", "expediter"}, libraries: map[string]string{
+		"golang.org/x/sync/errgroup":     "checks run in parallel, bounded",
+		"golang.org/x/sync/singleflight": "one check per tool at a time",
+	}},
 	"expediter/replay": {quiet: true, rooms: []string{"budget", "capability", "capability/document", "cascade",
 		"expediter", "expediter/breaker", "scope"}},
 	"expediter/zaplog": {quiet: true, rooms: []string{"budget", "capability", "expediter", "expediter/breaker"},
@@ -222,7 +221,7 @@ func TestNoTestIsSkipped(t *testing.T) {
 			if !f.test() || skips[f.path] != "" {
 				continue
 			}
-			for _, call := range f.calls("Skip", "Skipf", "SkipNow") {
+			for _, call := range f.skipping() {
 				t.Errorf("%s: a skipped test proves nothing; let it run, or add the file to skips in policy_test.go with the reason", f.at(call))
 			}
 		}
@@ -334,21 +333,88 @@ func (f *file) uses(pkg string, names ...string) []*ast.SelectorExpr {
 	return found
 }
 
-// calls finds calls of t.Name, b.Name and so on for the names given.
-func (f *file) calls(names ...string) []*ast.CallExpr {
+// skipping finds calls of t.Skip and its like. To rapid such a call says that an
+// action does not apply, so it is another thing there.
+func (f *file) skipping() []*ast.CallExpr {
 	var found []*ast.CallExpr
-	for n := range ast.Preorder(f.ast) {
+	var path []ast.Node
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if n == nil {
+			path = path[:len(path)-1]
+			return true
+		}
+		path = append(path, n)
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
-			continue
+			return true
 		}
 		sel, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok || !slices.Contains(names, sel.Sel.Name) {
-			continue
+		if !ok || !slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, sel.Sel.Name) {
+			return true
 		}
-		if x, ok := sel.X.(*ast.Ident); ok && slices.Contains([]string{"t", "b", "f", "tb"}, x.Name) {
+		if x, ok := sel.X.(*ast.Ident); ok && paramOf(path, x.Name) == "testing" {
 			found = append(found, call)
 		}
-	}
+		return true
+	})
 	return found
+}
+
+// paramOf returns the package of the innermost parameter of that name.
+func paramOf(path []ast.Node, name string) string {
+	for _, n := range slices.Backward(path) {
+		var fn *ast.FuncType
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			fn = n.Type
+		case *ast.FuncLit:
+			fn = n.Type
+		default:
+			continue
+		}
+		for _, field := range fn.Params.List {
+			if slices.ContainsFunc(field.Names, func(id *ast.Ident) bool { return id.Name == name }) {
+				return packageOf(field.Type)
+			}
+		}
+	}
+	return ""
+}
+
+// packageOf returns testing for *testing.T and testing.TB.
+func packageOf(of ast.Expr) string {
+	if star, ok := of.(*ast.StarExpr); ok {
+		of = star.X
+	}
+	if sel, ok := of.(*ast.SelectorExpr); ok {
+		if pkg, ok := sel.X.(*ast.Ident); ok {
+			return pkg.Name
+		}
+	}
+	return ""
+}
+
+func TestSkippingIsFound(t *testing.T) {
+	tests := []struct {
+		name, src string
+		want      int
+	}{
+		{"test", `func TestA(t *testing.T) { t.Skip("not now") }`, 1},
+		{"benchmark", `func BenchmarkA(b *testing.B) { b.SkipNow() }`, 1},
+		{"helper", `func help(tb testing.TB) { tb.Skipf("no %s", "x") }`, 1},
+		{"subtest", `func TestA(t *testing.T) { t.Run("a", func(t *testing.T) { t.Skip() }) }`, 1},
+		{"rapid", `func TestA(t *testing.T) { rapid.Check(t, func(t *rapid.T) { t.Skip("does not apply") }) }`, 0},
+		{"something else", `func TestA(t *testing.T) { list.Skip() }`, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := parse("a_test.go", "package a\n"+tt.src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(f.skipping()); got != tt.want {
+				t.Errorf("found %d, want %d", got, tt.want)
+			}
+		})
+	}
 }
