@@ -138,13 +138,13 @@ func (id *CallID) UnmarshalText(text []byte) error {
 // its own.
 type Decision struct {
 	Verb    Verb
-	Reason  Reason       // of SKIP and PAUSE
+	Reason  Reason       // of SKIP and PAUSE; in ObserveOnly of Would
 	Caution Caution      // of CALL and PROBE
 	Would   Verb         // ObserveOnly: what Verb would have been; else equal to Verb
 	Unit    breaker.Unit // of Next
 	// Call is recorded once when Verb is CALL or PROBE; zero otherwise.
 	Call CallID
-	// Route is where a SKIP may go instead; nil for every other verb. Shared:
+	// Route is where a SKIP may go instead; nil for every other verb (in ObserveOnly: of Would). Shared:
 	// do not change it.
 	Route *capability.Route
 	// Next is the distance to the next trial of a skipped tool, in Unit: the

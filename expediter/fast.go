@@ -41,14 +41,23 @@ func (x *Engine) fastCall(t *tool, step, at int64) (CallID, bool) {
 		x.clock.advance(step, at)
 	}
 	seq := x.seq.Add(1)
+	if !t.declared {
+		t.fly(seq)
+	}
 	if w := t.word.Load(); w&wordFast == 0 || w>>wordBits >= seq {
+		if !t.declared {
+			t.flying.Add(-1)
+		}
 		x.burn(seq)
 		return 0, false
 	}
-	if !t.declared {
-		t.used.Store(seq)
-	}
 	return callID(seq, t.idx), true
+}
+
+// fly counts a call of an undeclared tool, which is not evicted meanwhile.
+func (t *tool) fly(seq uint64) {
+	t.flying.Add(1)
+	t.used.Store(seq)
 }
 
 // burn gives up a number that was drawn and cannot be issued.
@@ -70,6 +79,9 @@ func (x *Engine) fastSuccess(id CallID, step, at int64) bool {
 	w := t.word.Load()
 	if w&wordClean == 0 || w>>wordBits >= seq || !x.ring.tryClaim(seq) {
 		return false
+	}
+	if !t.declared {
+		t.flying.Add(-1)
 	}
 	seenStep, seenAt := x.clock.now()
 	if step > seenStep || at > seenAt {
@@ -143,7 +155,7 @@ func (x *Engine) issue(t *tool, info callInfo) CallID {
 		x.special[id] = info
 	}
 	if !t.declared {
-		t.used.Store(id.seq())
+		t.fly(id.seq())
 	}
 	return id
 }
@@ -168,11 +180,17 @@ func (x *Engine) take(id CallID) (*tool, callInfo, error) {
 		return nil, callInfo{}, ErrUnknownCall
 	}
 	t := all[id.idx()]
-	if seq <= t.born || t.gone {
+	if seq <= t.born || t.gone { // of a tool that was evicted, which had no calls in flight
+		if x.ring.recorded(seq) {
+			return nil, callInfo{}, ErrAlreadyRecorded
+		}
 		return nil, callInfo{}, ErrUnknownCall
 	}
 	if err := x.ring.claim(seq); err != nil {
 		return nil, callInfo{}, err
+	}
+	if !t.declared {
+		t.flying.Add(-1)
 	}
 	info := x.special[id]
 	delete(x.special, id)

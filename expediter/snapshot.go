@@ -42,6 +42,8 @@ type ToolSnapshot struct {
 	Window    string           `json:"window,omitempty"`
 	LastOld   uint64           `json:"last_old,omitempty"` // calls up to this number are stale
 	Born      uint64           `json:"born,omitempty"`
+	Used      uint64           `json:"used,omitempty"`      // undeclared: the number of its last call
+	Flying    int64            `json:"in_flight,omitempty"` // undeclared: its calls in flight
 	Anchor    breaker.Anchor   `json:"anchor,omitzero"`
 	NotDue    int64            `json:"not_due,omitempty"`
 	DueNow    bool             `json:"due_now,omitempty"`
@@ -116,7 +118,7 @@ func (x *Engine) Snapshot() *Snapshot {
 
 func (t *tool) save() ToolSnapshot {
 	s := ToolSnapshot{
-		Tool: t.name, Idx: t.idx, Machine: t.m.Save(), LastOld: t.genSeq, Born: t.born, Anchor: t.anchor,
+		Tool: t.name, Idx: t.idx, Machine: t.m.Save(), LastOld: t.genSeq, Born: t.born, Used: t.used.Load(), Flying: t.flying.Load(), Anchor: t.anchor,
 		NotDue: t.notDue, DueNow: t.dueNow, Forced: t.forced, Disabled: t.off, Why: t.why, K: t.k, Score: t.score,
 		Probe: t.probe.call, ProbeAt: cascade.Moment{Step: t.probe.step, At: t.probe.at},
 		Succeeded: t.okEver, OK: cascade.Moment{Step: t.okStep.Load(), At: t.okAt.Load()},
@@ -211,13 +213,15 @@ func (x *Engine) loadTool(s *ToolSnapshot) error {
 	}
 	t := x.find(s.Tool)
 	if t == nil {
-		t = x.enter(s.Tool)
+		t = x.learn(s.Tool)
 	}
 	t.m.Load(s.Machine)
 	if t.win != nil {
 		t.win.Load(s.Window)
 	}
 	t.genSeq, t.born = s.LastOld, s.Born
+	t.used.Store(s.Used)
+	t.flying.Store(max(s.Flying, 0))
 	t.forced, t.off, t.score, t.failing = s.Forced, s.Disabled, s.Score, s.Failing
 	t.okEver = s.Succeeded
 	t.okStep.Store(s.OK.Step)

@@ -17,6 +17,7 @@ type tool struct {
 	okStep atomic.Int64  // last success
 	okAt   atomic.Int64
 	used   atomic.Uint64 // undeclared: the number of the last call, for eviction
+	flying atomic.Int64  // undeclared: calls in flight
 
 	name     string
 	idx      uint32
@@ -250,10 +251,14 @@ func (x *Engine) publishNames() {
 
 // enter puts a tool that nobody declared into the table.
 func (x *Engine) enter(name string) *tool {
-	x.table.learnt++
-	if x.table.learnt > x.cfg.MaxTools {
-		x.evict()
+	for x.table.learnt >= x.cfg.MaxTools && x.evict() {
 	}
+	return x.learn(name)
+}
+
+// learn is enter without making room.
+func (x *Engine) learn(name string) *tool {
+	x.table.learnt++
 	name = string(append([]byte(nil), name...)) // do not hold a caller's larger buffer
 	t := x.newTool(name, x.specOf(name))
 	t.order = x.table.orders
@@ -288,27 +293,33 @@ func (x *Engine) place(t *tool) {
 }
 
 // evict drops the longest unused undeclared tool that is CLOSED, without
-// failures and whose last call is not in flight. Where there is none, the table grows.
-func (x *Engine) evict() {
+// failures and without calls in flight. It is false where there is none: the table
+// then grows.
+func (x *Engine) evict() bool {
 	var out *tool
 	at := 0
 	for i, t := range x.table.rows {
 		if t.declared || t.isHot || t.forced || t.off || t.m.Fails() > 0 {
 			continue
 		}
-		if used := t.used.Load(); (out == nil || used < out.used.Load()) && (used <= t.born || x.ring.recorded(used)) {
+		if t.flying.Load() == 0 && (out == nil || t.used.Load() < out.used.Load()) {
 			out, at = t, i
 		}
 	}
 	if out == nil {
-		return
+		return false
 	}
-	out.word.Store(0)
+	out.word.Store(0) // from here on no call gets past the fast path
+	if out.flying.Load() != 0 {
+		out.publish()
+		return false
+	}
 	out.gone = true
 	delete(x.table.fresh, out.name)
 	x.table.rows = slices.Delete(x.table.rows, at, at+1)
 	x.table.free = append(x.table.free, out.idx)
 	x.table.learnt--
+	return true
 }
 
 // known reports whether strict mode lets a name pass: it is mentioned in the
