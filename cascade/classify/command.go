@@ -32,7 +32,7 @@ func isShellTool(tool string) bool { return shellTools[strings.ToLower(tool)] }
 
 // key is the tool, with the program for a call of a shell.
 func key(tool string, c command) string {
-	tool = strings.TrimSpace(clean(head(tool, maxTool)))
+	tool = strings.TrimSpace(head(clean(head(tool, maxTool)), maxTool))
 	tool = strings.NewReplacer("\n", " ", "\t", " ").Replace(tool)
 	switch {
 	case c.program == "" || tool != "" && !isShellTool(tool):

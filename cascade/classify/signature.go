@@ -1,7 +1,9 @@
 package classify
 
 import (
+	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -10,8 +12,9 @@ const MaxSignature = 160
 
 // Signature is the normalised first meaningful line of an error text, at most
 // MaxSignature bytes: numbers are #, long ids <id>, paths <path>, quoted parts
-// <q>, and of a URL only scheme and host are left. Two failures with the same
-// signature are the same trouble. It is idempotent, valid UTF-8 and free of
+// <q>, and of a URL only scheme and host are left; of a JSON object it is the
+// message. Two failures with the same signature are the same trouble, so a text
+// of which no word is left has none. It is idempotent, valid UTF-8 and free of
 // control characters.
 func Signature(text string) string { return signature(clean(ends(text))) }
 
@@ -24,7 +27,18 @@ func signature(text string) string {
 		}
 		s = again
 	}
+	if !strings.ContainsFunc(placeholders.Replace(s), unicode.IsLetter) {
+		return ""
+	}
 	return s
+}
+
+var placeholders = strings.NewReplacer("<q>", "", "<id>", "", "<path>", "")
+
+// jsonMessage finds what JSON APIs put their error text in.
+var jsonMessage = [...]*regexp.Regexp{
+	regexp.MustCompile(`(?i)"(?:message|error_?description|error_?message|detail|msg)"\s*:\s*"([^"\\]{3,})`),
+	regexp.MustCompile(`(?i)"(?:error|title|reason|status|code|type)"\s*:\s*"([^"\\]{3,})`),
 }
 
 // noise are the starts of lines that say nothing about the cause.
@@ -34,8 +48,15 @@ var noise = []string{
 }
 
 // meaningfulLine is the first line that is no noise; of a Python traceback it
-// is the line after the last frame.
+// is the line after the last frame, of JSON the message.
 func meaningfulLine(text string) string {
+	if start := strings.TrimSpace(head(text, 64)); strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[") {
+		for _, re := range jsonMessage {
+			if m := re.FindStringSubmatch(text); m != nil {
+				return strings.TrimSpace(m[1])
+			}
+		}
+	}
 	traceback := strings.Contains(text, "Traceback (most recent call last)")
 	first, found := "", ""
 	for line := range strings.Lines(text) {

@@ -24,6 +24,9 @@ func TestSignature(t *testing.T) {
 		{"the first meaningful line", "Exit code 2\n\n  fatal: no 3 heads\nmore", "fatal: no # heads"},
 		{"nothing but noise", "Exit code 2", "Exit code #"},
 		{"a traceback", "Traceback (most recent call last):\n  File \"x.py\", line 3, in f\n    g()\nKeyError: 'a'", "KeyError: <q>"},
+		{"a JSON body", `{"error":"invalid_token","error_description":"token 12 is bad"}`, "token # is bad"},
+		{"JSON on several lines", "{\n \"error\": {\n  \"code\": 429,\n  \"message\": \"quota of x\"}}", "quota of x"},
+		{"no word is left", "'a' /b/c 12", ""},
 		{"terminal escapes", "\x1b[31mError\x1b[0m: \x1b]0;title\x07bad\x00 thing", "Error: bad thing"},
 		{"invalid UTF-8", "bad \xff\xfe byte", "bad \uFFFD\uFFFD byte"},
 		{"the same trouble", "Read timed out. (read timeout=0.2)", "Read timed out. (read timeout=#)"},
@@ -57,7 +60,7 @@ func checkSignature(t interface{ Errorf(string, ...any) }, s string) {
 func TestSignatureIsIdempotent(t *testing.T) {
 	parts := rapid.SampledFrom([]string{
 		"error", "Exit code 3", "\n", " ", "'", `"`, "`", "/a/b", "https://h/p", "://", "12.5", "0xff", "deadbeef01", "<q>", "<id>", "é",
-		"\xff", "\x1b[1m", "C:\\x\\y", "<path>", "#", "Traceback (most recent call last)", "x", ".", ":", "(", ")", "@", "-", "a1b2c3d4e5f6a7b8",
+		"\xff", "\x1b[1m", "C:\\x\\y", "<path>", "#", "Traceback (most recent call last)", "x", ".", ":", "{", `"message":"`, "\\", "(", ")", "@", "-", "a1b2c3d4e5f6a7b8",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(parts).Draw(t, "parts"), "")
