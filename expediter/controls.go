@@ -86,7 +86,7 @@ func (x *Engine) outage(cause cascade.Category, tools []string) {
 		}
 		if t.m.State() == breaker.Closed {
 			x.open(t, f, 0, text)
-			t.ill().texts = []string{text}
+			t.ill().fails = []Moment{{Step: x.cur.step, At: x.cur.at, Category: cause, Text: text}}
 		}
 		x.enlist(t, inc)
 		t.publish()
@@ -108,7 +108,7 @@ func (x *Engine) ForceOpen(name, why string, step int64, at time.Time) error {
 		t.m.Trip(x.cur.step)
 		t.forced, t.off = true, false
 		bad := t.ill()
-		bad.why, bad.texts = clip(why), nil
+		bad.why, bad.fails = clip(why), nil
 		if from != breaker.Open {
 			x.cur.result.Opened = true
 			x.moved(t, from, 0, "forced open: "+why)
@@ -127,7 +127,7 @@ func (x *Engine) Reset(name, why string, step int64, at time.Time) error {
 		t.m.Close()
 		if from == breaker.Closed {
 			x.newGeneration(t)
-			bad.k, bad.notDue, bad.texts = 0, 0, nil
+			bad.k, bad.notDue, bad.fails = 0, 0, nil
 			return
 		}
 		x.closed(t, from, "reset: "+why)
@@ -143,7 +143,7 @@ func (x *Engine) Disable(name, why string, step int64, at time.Time) error {
 		x.newGeneration(t)
 		t.forced, t.off, t.failing = false, true, false
 		bad := t.ill()
-		bad.why, bad.texts = clip(why), nil
+		bad.why, bad.fails = clip(why), nil
 		t.m.Close()
 		if from != breaker.Closed {
 			x.moved(t, from, 0, "disabled: "+why)

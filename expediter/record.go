@@ -109,7 +109,7 @@ func (x *Engine) closed(t *tool, from breaker.State, why string) {
 	x.newGeneration(t)
 	x.cur.result.Closed = true
 	bad := t.ill()
-	bad.k, bad.dueNow, bad.notDue, bad.texts, bad.run = 0, false, 0, nil, 0
+	bad.k, bad.dueNow, bad.notDue, bad.fails, bad.run = 0, false, 0, nil, 0
 	x.moved(t, from, 0, why)
 	x.leave(t, from == breaker.HalfOpen)
 	x.heat(t)
@@ -144,7 +144,7 @@ func (x *Engine) failed(t *tool, info callInfo, o Outcome, stale, slow bool) {
 			Category: f.Category.String(), Signature: f.Signature, Text: text})
 	}
 	if !stale {
-		x.strike(t, info, f, text, absorbed, slow)
+		x.strike(t, info, f, absorbed, slow)
 	}
 	if !slow && x.active == nil {
 		x.suspicion(t, f)
@@ -155,13 +155,13 @@ func (x *Engine) failed(t *tool, info callInfo, o Outcome, stale, slow bool) {
 const maxRetryMS = 30 * 24 * 3600 * 1000
 
 // strike counts a failure against the breaker and looks for a common cause.
-func (x *Engine) strike(t *tool, info callInfo, f cascade.Failure, text string, absorbed, slow bool) {
+func (x *Engine) strike(t *tool, info callInfo, f cascade.Failure, absorbed, slow bool) {
 	if t.m.State() == breaker.HalfOpen {
-		x.reopened(t, text)
+		x.reopened(t)
 		return
 	}
-	if bad := t.ill(); len(bad.texts) < maxRunTexts {
-		bad.texts = append(bad.texts, text)
+	if bad := t.ill(); len(bad.fails) < maxRunFails {
+		bad.fails = append(bad.fails, *bad.lastBad)
 	}
 	threshold := t.spec.policy.FailureThreshold
 	if info.threshold > 0 {
@@ -198,8 +198,8 @@ func why(run int) string {
 	return fmt.Sprintf("%d consecutive failures", run)
 }
 
-// maxRunTexts bounds the errors kept of one run.
-const maxRunTexts = 8
+// maxRunFails bounds the failures kept of one run.
+const maxRunFails = 8
 
 // open takes a CLOSED tool to OPEN with f as its tripping failure.
 func (x *Engine) open(t *tool, f cascade.Failure, run int, why string) {
@@ -216,7 +216,7 @@ func (x *Engine) open(t *tool, f cascade.Failure, run int, why string) {
 }
 
 // reopened is a failed probe.
-func (x *Engine) reopened(t *tool, text string) {
+func (x *Engine) reopened(t *tool) {
 	x.newGeneration(t)
 	t.m.Trip(x.cur.step)
 	bad := t.ill()

@@ -64,7 +64,7 @@ type ToolSnapshot struct {
 	Trip      cascade.Failure  `json:"trip,omitzero"`
 	TripAt    cascade.Moment   `json:"trip_at,omitzero"`
 	Run       int              `json:"run,omitempty"`
-	Texts     []string         `json:"texts,omitempty"`
+	Fails     []Moment         `json:"fails,omitempty"`
 }
 
 // CallSnapshot is what a call in flight needs beside its id.
@@ -123,7 +123,7 @@ func (t *tool) save() ToolSnapshot {
 		Probe: t.probe.call, ProbeAt: cascade.Moment{Step: t.probe.step, At: t.probe.at},
 		Succeeded: t.okEver, OK: cascade.Moment{Step: t.okStep.Load(), At: t.okAt.Load()},
 		Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, LastBad: t.lastBad,
-		Tripped: t.tripped, Trip: t.trip, TripAt: t.tripAt, Run: t.run, Texts: slices.Clone(t.texts),
+		Tripped: t.tripped, Trip: t.trip, TripAt: t.tripAt, Run: t.run, Fails: slices.Clone(t.fails),
 	}
 	if t.win != nil {
 		s.Window = t.win.Outcomes()
@@ -230,7 +230,7 @@ func (x *Engine) loadTool(s *ToolSnapshot) error {
 		anchor: s.Anchor, notDue: s.NotDue, dueNow: s.DueNow, why: s.Why, k: s.K,
 		probe:  probe{call: s.Probe, step: s.ProbeAt.Step, at: s.ProbeAt.At},
 		latest: s.Latest, failAt: s.LatestAt, lastBad: s.LastBad,
-		tripped: s.Tripped, trip: s.Trip, tripAt: s.TripAt, run: s.Run, texts: slices.Clone(s.Texts),
+		tripped: s.Tripped, trip: s.Trip, tripAt: s.TripAt, run: s.Run, fails: slices.Clone(s.Fails),
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ type ToolStatus struct {
 	Reason               string          // the operator's words
 	Consecutive          int             // failures in a row as of now
 	Run                  int             // an open tool: the run of failures that opened it
-	RunTexts             []string        // an open tool: the errors of that run, oldest first, at most 8
+	RunFailures          []Moment        // the failures of the run that opened it, or of the run so far; oldest first, at most 8
 	FailedProbes         int             // since it last closed
 	Trip                 cascade.Failure // of its last opening
 	OpenedStep, OpenedAt int64           // of its last opening
@@ -56,9 +56,10 @@ type ToolStatus struct {
 
 // Moment is a point of a run, with what was said there.
 type Moment struct {
-	Step, At int64
-	Category cascade.Category
-	Text     string
+	Step     int64            `json:"step"`
+	At       int64            `json:"at,omitempty"` // milliseconds; 0: no time was given
+	Category cascade.Category `json:"category,omitzero"`
+	Text     string           `json:"text,omitempty"`
 }
 
 // Charge is one failure on the budget.
@@ -139,7 +140,7 @@ func (x *Engine) row(t *tool) ToolStatus {
 	if r.State != breaker.Closed {
 		r.Run = t.run
 	}
-	r.RunTexts = append(r.RunTexts, t.texts...)
+	r.RunFailures = append(r.RunFailures, t.fails...)
 	if t.okEver {
 		r.LastSuccess = &Moment{Step: t.okStep.Load(), At: t.okAt.Load()}
 	}

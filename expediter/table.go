@@ -56,7 +56,7 @@ type trouble struct {
 	trip    cascade.Failure // of its last CLOSED→OPEN
 	tripAt  cascade.Moment
 	run     int      // the run of failures that opened it
-	texts   []string // of that run, or of the run so far
+	fails   []Moment // of that run, or of the run so far
 }
 
 // healthy is shared by all tools of all engines and never written.
@@ -77,10 +77,10 @@ func (t *tool) freeProbe() {
 	}
 }
 
-// forgive forgets the errors of the run that has ended.
+// forgive forgets the failures of the run that has ended.
 func (t *tool) forgive() {
-	if t.texts != nil {
-		t.texts = nil
+	if t.fails != nil {
+		t.fails = nil
 	}
 }
 

@@ -78,9 +78,9 @@ func TestSeedRoutingNote(t *testing.T) {
 // three failures, WebSearch after one.
 func seedTools() []expediter.ToolStatus {
 	bash := expediter.ToolStatus{Tool: "Bash", State: breaker.Open, Run: 3, Next: 3, Entry: capability.Entry{Fallback: "user can run commands manually"},
-		RunTexts: []string{"permission denied", "command not found", "timeout after 120s"}, Trip: cascade.Failure{Category: cascade.Timeout}}
+		RunFailures: []expediter.Moment{{Category: cascade.Permission, Text: "permission denied"}, {Category: cascade.ToolMissing, Text: "command not found"}, {Category: cascade.Timeout, Text: "timeout after 120s"}}, Trip: cascade.Failure{Category: cascade.Timeout}}
 	web := expediter.ToolStatus{Tool: "WebSearch", State: breaker.Open, Run: 1, Next: 3,
-		RunTexts: []string{"connection refused"}, Trip: cascade.Failure{Category: cascade.Network}}
+		RunFailures: []expediter.Moment{{Category: cascade.Network, Text: "connection refused"}}, Trip: cascade.Failure{Category: cascade.Network}}
 	return append(append(closedTools("Grep"), bash), append(closedTools("Read", "Edit"), web)...)
 }
 

@@ -18,7 +18,7 @@ import (
 func stateName(s breaker.State) string { return strings.ReplaceAll(s.String(), "_", "-") }
 
 func toolOf(st *expediter.Status, t *expediter.ToolStatus) Tool {
-	row := Tool{Tool: Clean(t.Tool, maxName), State: stateName(t.State), Fails: t.Consecutive, Causes: causes(st, t),
+	row := Tool{Tool: Clean(t.Tool, maxName), State: stateName(t.State), Fails: t.Consecutive, Causes: causes(t),
 		LastFailure: moment(t.LastFailure), LastSuccess: moment(t.LastSuccess), KnownIssues: Clean(t.Entry.KnownIssues, maxText)}
 	if t.State != breaker.Closed {
 		row.Fails, row.FailedProbes = t.Run, t.FailedProbes
@@ -31,7 +31,7 @@ func toolOf(st *expediter.Status, t *expediter.ToolStatus) Tool {
 	if !usable(t) {
 		row.Unblock = cleanAll(unblock(st, t), maxText)
 	}
-	row.Health = health(st, t)
+	row.Health = health(t)
 	return row
 }
 
@@ -49,7 +49,7 @@ func moment(m *expediter.Moment) *Moment {
 // causes are the categories of the run of failures that opened a tool, each
 // once, in order. The charges of the cycle tell the category of an error; the
 // last one is known without them.
-func causes(st *expediter.Status, t *expediter.ToolStatus) []string {
+func causes(t *expediter.ToolStatus) []string {
 	if t.State == breaker.Closed {
 		return nil
 	}
@@ -59,33 +59,17 @@ func causes(st *expediter.Status, t *expediter.ToolStatus) []string {
 			list = append(list, category)
 		}
 	}
-	for i, text := range t.RunTexts {
-		last := i == len(t.RunTexts)-1 && len(t.RunTexts) == t.Run
-		if c := chargeOf(st, t.Tool, text); c != nil && !last {
-			add(c.Category.String())
-		} else if last {
-			add(t.Trip.Category.String())
-		} else {
-			add(unknownCategory)
-		}
+	for _, f := range t.RunFailures {
+		add(f.Category.String())
 	}
-	if len(t.RunTexts) == 0 || len(t.RunTexts) < t.Run {
+	if len(t.RunFailures) < max(t.Run, 1) {
 		add(t.Trip.Category.String())
 	}
 	return list
 }
 
-func chargeOf(st *expediter.Status, tool, text string) *expediter.Charge {
-	for i := range st.Charges {
-		if c := &st.Charges[i]; c.Tool == tool && c.Text == text {
-			return c
-		}
-	}
-	return nil
-}
-
 // health says in words how a tool stands.
-func health(st *expediter.Status, t *expediter.ToolStatus) string {
+func health(t *expediter.ToolStatus) string {
 	why := Clean(t.Reason, maxText)
 	switch {
 	case t.Disabled:
@@ -93,7 +77,7 @@ func health(st *expediter.Status, t *expediter.ToolStatus) string {
 	case t.Forced:
 		return because("opened by an operator", why)
 	case t.State != breaker.Closed:
-		return failures(t.Run, runText(st, t))
+		return failures(t.Run, runText(t))
 	case t.Score != capability.Available:
 		return t.Score.String() + " by its pre-call check"
 	case t.Consecutive > 0 && t.LastFailure != nil:
@@ -123,17 +107,17 @@ func failures(n int, text string) string {
 
 // runText is the error of a run of equal failures, else their categories in
 // short words.
-func runText(st *expediter.Status, t *expediter.ToolStatus) string {
+func runText(t *expediter.ToolStatus) string {
 	var texts []string
-	for _, text := range t.RunTexts {
-		if c := Clean(text, maxText); !slices.Contains(texts, c) {
+	for _, f := range t.RunFailures {
+		if c := Clean(f.Text, maxText); !slices.Contains(texts, c) {
 			texts = append(texts, c)
 		}
 	}
-	if len(texts) == 1 && texts[0] != "" && len(t.RunTexts) == t.Run {
+	if len(texts) == 1 && texts[0] != "" && len(t.RunFailures) == t.Run {
 		return texts[0]
 	}
-	return words(causes(st, t))
+	return words(causes(t))
 }
 
 func policyOf(st *expediter.Status, p expediter.Policy) *Policy {

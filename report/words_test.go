@@ -207,7 +207,6 @@ func TestNextProbe(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	charges := []expediter.Charge{{Tool: "T", Text: "a", Category: cascade.Network}, {Tool: "Other", Text: "b", Category: cascade.Auth}}
 	tests := []struct {
 		name string
 		give expediter.ToolStatus
@@ -216,9 +215,9 @@ func TestHealth(t *testing.T) {
 		{"healthy", expediter.ToolStatus{State: breaker.Closed}, "healthy"},
 		{"one failure", expediter.ToolStatus{State: breaker.Closed, Consecutive: 1, LastFailure: &expediter.Moment{Text: "a\nb"}}, "1 failure — a b"},
 		{"failure without text", expediter.ToolStatus{State: breaker.Closed, Consecutive: 2}, "2 consecutive failures"},
-		{"open, same text", expediter.ToolStatus{Run: 2, RunTexts: []string{"a", "a"}}, "2 consecutive failures — a"},
-		{"open, categories", expediter.ToolStatus{Run: 2, RunTexts: []string{"a", "c"}, Trip: cascade.Failure{Category: cascade.Auth}}, "2 consecutive failures — network/auth"},
-		{"open, charges forgotten", expediter.ToolStatus{Run: 2, RunTexts: []string{"b", "c"}, Trip: cascade.Failure{Category: cascade.Auth}}, "2 consecutive failures — unknown/auth"},
+		{"open, same text", expediter.ToolStatus{Run: 2, RunFailures: []expediter.Moment{{Category: cascade.Network, Text: "a"}, {Category: cascade.Network, Text: "a"}}}, "2 consecutive failures — a"},
+		{"open, categories", expediter.ToolStatus{Run: 2, RunFailures: []expediter.Moment{{Category: cascade.Network, Text: "a"}, {Category: cascade.Auth, Text: "c"}}, Trip: cascade.Failure{Category: cascade.Auth}}, "2 consecutive failures — network/auth"},
+		{"open, unknown", expediter.ToolStatus{Run: 2, RunFailures: []expediter.Moment{{Category: cascade.Unknown, Text: "b"}, {Category: cascade.Auth, Text: "c"}}, Trip: cascade.Failure{Category: cascade.Auth}}, "2 consecutive failures — unknown/auth"},
 		{"open, no texts", expediter.ToolStatus{Run: 3, Trip: cascade.Failure{Category: cascade.Timeout}}, "3 consecutive failures — timeout"},
 		{"open by an outage", expediter.ToolStatus{Trip: cascade.Failure{Category: cascade.Network}}, "opened with others — network"},
 		{"forced", expediter.ToolStatus{Forced: true, Reason: "freeze"}, "opened by an operator — freeze"},
@@ -227,7 +226,7 @@ func TestHealth(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.give.Tool = "T"
-			if got := health(&expediter.Status{Charges: charges}, &tt.give); got != tt.want {
+			if got := health(&tt.give); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
