@@ -13,13 +13,15 @@ const MaxList = 256 << 20
 // ReadEvents reads a JSON list of events as in seed 000: {"t": integer,
 // "result": "success" or "failure"}; other members are ignored. The error names
 // the event or the byte that is wrong.
-func ReadEvents(r io.Reader) ([]Event, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxList+1))
+func ReadEvents(r io.Reader) ([]Event, error) { return readEvents(r, MaxList) }
+
+func readEvents(r io.Reader, limit int) ([]Event, error) {
+	data, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > MaxList {
-		return nil, fmt.Errorf("the list is larger than %d MiB; split it into cases and use --jsonl", MaxList>>20)
+	if len(data) > limit {
+		return nil, fmt.Errorf("the list is larger than %d MiB; split it into cases and use --jsonl", limit>>20)
 	}
 	c := caseReader{scanner: scanner{data: data}}
 	if err := c.list(); err != nil {

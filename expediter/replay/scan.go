@@ -46,7 +46,11 @@ func (s *scanner) fail(want string) error {
 // found is the token that is next, cut, and escaped where it needs it.
 func (s *scanner) found() string {
 	const most = 24
-	quoted := s.peek() == '"'
+	first := s.peek()
+	if first == '{' || first == '[' {
+		return string(first)
+	}
+	quoted := first == '"'
 	end := min(s.pos+1, len(s.data))
 	for ; end < len(s.data) && end-s.pos < most; end++ {
 		c := s.data[end]
