@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // httpRule is one row of the table of HTTP statuses. Where a status is
@@ -74,6 +75,9 @@ var grpcCode = regexp.MustCompile(`\brpc error: code = (\w+) desc\b`)
 
 // byGRPC reads the status out of a folded text.
 func byGRPC(folded string) (grpcRule, bool) {
+	if !strings.Contains(folded, "rpc error: ") {
+		return grpcRule{}, false
+	}
 	m := grpcCode.FindStringSubmatch(folded)
 	if m == nil {
 		return grpcRule{}, false

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // exitRule is one row of the table of exit codes. Program "" is any. A weak
@@ -108,6 +109,9 @@ func exitCode(err error, folded string) *int {
 			return &code
 		}
 		return nil // a signal: the text names it
+	}
+	if !strings.Contains(folded, "exit ") {
+		return nil
 	}
 	m := exitText.FindStringSubmatch(folded)
 	if m == nil {

@@ -30,6 +30,9 @@ var goRules = []goRule{
 	{"go:upstream-cancel", upstream, target(context.Canceled), wrapped(context.Canceled)},
 	{"go:timeout", timeout, isTimeout, wrapped(os.ErrDeadlineExceeded)},
 	{"go:dns", network, as[*net.DNSError], wrapped(&net.DNSError{Err: "no such host", Name: "nope.invalid", IsNotFound: true})},
+	{"go:dial-missing-socket", network, isMissingSocket, func() error {
+		return &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.ENOENT)}
+	}},
 	{"go:x509-authority", network, as[x509.UnknownAuthorityError], wrapped(x509.UnknownAuthorityError{})},
 	{"go:x509-host", network, as[x509.HostnameError], func() error {
 		return x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}
@@ -153,6 +156,13 @@ func isMissingProgram(err error) bool {
 		return errors.Is(fork.Err, fs.ErrNotExist)
 	}
 	return errors.Is(err, exec.ErrNotFound) || as[*exec.Error](err) && !errors.Is(err, fs.ErrPermission)
+}
+
+// isMissingSocket: a daemon that does not run has no socket; no file that the
+// caller asked for is missing.
+func isMissingSocket(err error) bool {
+	dial, ok := errors.AsType[*net.OpError](err)
+	return ok && dial.Op == "dial" && errors.Is(dial.Err, fs.ErrNotExist)
 }
 
 func isEnd(err error) bool {

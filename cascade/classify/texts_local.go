@@ -21,6 +21,7 @@ var firstTexts = []textRule{
 	{class: invalidInput, lit: "no required module provides package", example: "main.go:3:8: no required module provides package example.com/x; to add it: go get example.com/x"},
 	{class: invalidInput, lit: "failed to resolve import", example: `Failed to resolve import "./nope" from "src/main.ts". Does the file exist?`},
 	{class: invalidInput, lit: "could not resolve \"", pattern: `could not resolve "[^"\n]+"`, example: `error: Could not resolve "react"`},
+	{class: invalidInput, lit: "could not resolve to a", example: "GraphQL: Could not resolve to a Repository with the name 'x/y'."},
 	{class: invalidInput, lit: "can't resolve '", example: "Module not found: Error: Can't resolve './nope' in '/w/src'"},
 	{class: invalidInput, lit: "unable to resolve dependency tree", example: "npm error ERESOLVE unable to resolve dependency tree"},
 	{class: invalidInput, lit: "unexpected eof while", example: "bash: -c: line 1: unexpected EOF while looking for matching `\"'"},
@@ -90,6 +91,7 @@ var filesystemTexts = []textRule{
 	{class: filesystem, lit: "getcwd", pattern: `getcwd\b.*cannot access`, example: "shell-init: error retrieving current directory: getcwd: cannot access parent directories: No such file or directory"},
 	{class: filesystem, lit: "uv_cwd", example: "Error: ENOENT: no such file or directory, uv_cwd"},
 	{class: filesystem, lit: "file exists", pattern: `\.lock'?: file exists`, example: "fatal: Unable to create '/w/.git/index.lock': File exists."},
+	{class: filesystem, lit: "could not get lock", example: "E: Could not get lock /var/lib/dpkg/lock-frontend."},
 	{class: filesystem, lit: "another git process", example: "Another git process seems to be running in this repository"},
 }
 
