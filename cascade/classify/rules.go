@@ -41,6 +41,7 @@ type RuleError struct {
 	Problem string // what is wrong and what to do
 }
 
+// Error names the rule, counted from 1, and its field.
 func (e *RuleError) Error() string {
 	return fmt.Sprintf("rule %d: %s: %s", e.Index+1, e.Field, e.Problem)
 }
