@@ -1,0 +1,162 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
+)
+
+// live is an engine under random events, with the journal that it writes.
+type live struct {
+	cfg    expediter.Config
+	engine *expediter.Engine
+	out    *bytes.Buffer
+	calls  []expediter.CallID // some of them recorded
+	step   int64
+	at     int64 // milliseconds
+}
+
+func (l *live) now() time.Time { return time.UnixMilli(l.at) }
+
+func (l *live) begin(t *rapid.T, s *expediter.Snapshot) {
+	l.out = new(bytes.Buffer)
+	w := NewWriter(l.out)
+	l.cfg.Events.Journal = w.Event
+	var err error
+	if s == nil {
+		l.engine, err = expediter.New(l.cfg)
+	} else {
+		l.engine, err = expediter.Restore(l.cfg, s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// folds requires the journal so far to fold to the engine as it is.
+func (l *live) folds(t *rapid.T) {
+	s, err := Journal(bytes.NewReader(l.out.Bytes()))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, l.out)
+	}
+	want, err := json.Marshal(l.engine.Snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(s.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Fatalf("snapshot:\nlive     %s\nreplayed %s\n%s", want, got, l.out)
+	}
+}
+
+var (
+	anyTool     = rapid.SampledFrom([]string{"Grep", "Bash", "Bash/rg", "Read", "Web", "Gate", "x", "y", "z\u009b"})
+	anyScore    = rapid.SampledFrom([]capability.Score{capability.Available, capability.Available, capability.Degraded, capability.Unavailable})
+	anyCategory = rapid.SampledFrom(cascade.Categories())
+	anyText     = rapid.SampledFrom([]string{"", "connection refused", "a\x00b\x1b[2J", "bad \xff\xfe bytes", string(bytes.Repeat([]byte("long ä "), 200))})
+)
+
+func anyConfig(t *rapid.T) expediter.Config {
+	p := expediter.Policy{Budget: rapid.SampledFrom([]int{0, 2, 40, -1}).Draw(t, "budget")}
+	p.FailureThreshold = rapid.IntRange(0, 3).Draw(t, "threshold")
+	p.HalfOpenSuccesses = rapid.IntRange(0, 2).Draw(t, "successes")
+	p.Probe.Unit = breaker.Unit(rapid.IntRange(0, 2).Draw(t, "unit"))
+	p.Probe.Backoff = breaker.Switch(rapid.IntRange(0, 2).Draw(t, "backoff"))
+	p.Trip.Policy = breaker.Rule(rapid.IntRange(0, 1).Draw(t, "rule"))
+	p.Trip.MinCalls = 2
+	p.ChargePerTool = rapid.SampledFrom([]int{0, 1, 2}).Draw(t, "charge per tool")
+	p.SlowCallMS = rapid.SampledFrom([]int64{0, 50}).Draw(t, "slow")
+	p.Cascade.ConfirmAfterMS = rapid.SampledFrom([]int64{0, 500}).Draw(t, "confirm")
+	p.Cascade.PauseScope = expediter.PauseScope(rapid.IntRange(0, 1).Draw(t, "scope"))
+	return expediter.Config{
+		Tools: tools, Policy: p,
+		Strict:          rapid.Bool().Draw(t, "strict"),
+		UserUnavailable: rapid.Bool().Draw(t, "alone"),
+		MaxTools:        rapid.SampledFrom([]int{0, 2}).Draw(t, "max tools"),
+	}
+}
+
+// TestJournalAgainstEngine: at any time a journal folds to what the engine is,
+// and gives the outputs that it recorded.
+func TestJournalAgainstEngine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := &live{cfg: anyConfig(t)}
+		l.begin(t, nil)
+		actions := l.controls()
+		actions["time"] = func(t *rapid.T) {
+			l.step += rapid.Int64Range(-1, 4).Draw(t, "steps")
+			l.at += rapid.SampledFrom([]int64{0, -5, 1, 400, 31_000, 700_000}).Draw(t, "ms")
+		}
+		actions["decide"] = func(t *rapid.T) {
+			d := l.engine.Decide(anyTool.Draw(t, "tool"), l.step, l.now())
+			l.calls = append(l.calls, d.Call)
+		}
+		actions["decide scored"] = func(t *rapid.T) {
+			d := l.engine.DecideScored(anyTool.Draw(t, "tool"), anyScore.Draw(t, "score"), l.step, l.now())
+			l.calls = append(l.calls, d.Call)
+		}
+		actions["record"] = l.record
+		actions["record again"] = l.record
+		actions["resume"] = func(t *rapid.T) {
+			l.folds(t)
+			l.begin(t, l.engine.Snapshot())
+		}
+		t.Repeat(actions)
+		l.folds(t)
+	})
+}
+
+func (l *live) record(t *rapid.T) {
+	if len(l.calls) == 0 {
+		t.Skip()
+	}
+	_, _ = l.engine.Record(rapid.SampledFrom(l.calls).Draw(t, "call"), expediter.Outcome{
+		Result:     cascade.Outcome(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "result")),
+		Category:   anyCategory.Draw(t, "category"),
+		Signature:  anyText.Draw(t, "signature"),
+		Text:       anyText.Draw(t, "text"),
+		Duration:   time.Duration(rapid.SampledFrom([]int64{0, 50, 51}).Draw(t, "ms")) * time.Millisecond,
+		RetryAfter: time.Duration(rapid.SampledFrom([]int64{0, 0, 1, 60}).Draw(t, "retry")) * time.Second,
+	}, l.step, l.now())
+}
+
+func (l *live) controls() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"availability": func(t *rapid.T) {
+			l.engine.SetAvailability(anyTool.Draw(t, "tool"), anyScore.Draw(t, "score"), l.step, l.now())
+		},
+		"begin cycle": func(*rapid.T) { l.engine.BeginCycle(l.step, l.now()) },
+		"confirm": func(t *rapid.T) {
+			_, _ = l.engine.ConfirmRecovery(anyText.Draw(t, "why"), l.step, l.now())
+		},
+		"outage": func(t *rapid.T) {
+			named := rapid.SliceOfN(anyTool, 0, 3).Draw(t, "tools")
+			_, _ = l.engine.DeclareOutage(anyCategory.Draw(t, "cause"), named, l.step, l.now())
+		},
+		"force open": func(t *rapid.T) {
+			_ = l.engine.ForceOpen(anyTool.Draw(t, "tool"), "it breaks things", l.step, l.now())
+		},
+		"reset": func(t *rapid.T) { _ = l.engine.Reset(anyTool.Draw(t, "tool"), "mended", l.step, l.now()) },
+		"disable": func(t *rapid.T) {
+			_ = l.engine.Disable(anyTool.Draw(t, "tool"), "trusted", l.step, l.now())
+		},
+		"observe only": func(t *rapid.T) {
+			l.engine.ObserveOnly(rapid.Bool().Draw(t, "on"), "a trial", l.step, l.now())
+		},
+		"note": func(t *rapid.T) {
+			op := rapid.SampledFrom([]expediter.Op{expediter.OpTask, expediter.OpSubtask, expediter.OpRouteTaken, expediter.OpNote}).Draw(t, "op")
+			_ = l.engine.Note(op, map[string]any{"text": anyText.Draw(t, "text")}, l.step, l.now())
+		},
+	}
+}
