@@ -1,6 +1,7 @@
 package expediter_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/expediter/replay"
 )
 
 // modelMap has what routing and correlation can meet: levels, shared things,
@@ -79,6 +81,8 @@ type pair struct {
 	fast, slow *expediter.Engine
 	step       int64
 	at         int64
+	journal    *bytes.Buffer // of slow
+	written    *replay.Writer
 	open       []expediter.CallID
 	done       []expediter.CallID
 	last       expediter.CallID
@@ -206,8 +210,32 @@ func (p *pair) outage(t *rapid.T) {
 	p.agree(t, "outage", r, s)
 }
 
+// rejournal begins the journal of the next slow engine.
+func (p *pair) rejournal() expediter.Config {
+	p.journal = new(bytes.Buffer)
+	p.written = replay.NewWriter(p.journal)
+	cfg := p.cfg
+	cfg.Events = expediter.Events{Journal: p.written.Event}
+	return cfg
+}
+
+// fold replays the journal so far: it gives the recorded outputs and ends in
+// the live state.
+func (p *pair) fold(t *rapid.T) {
+	if err := p.written.Err(); err != nil {
+		t.Fatal(err)
+	}
+	folded, err := replay.Journal(bytes.NewReader(p.journal.Bytes()))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, p.journal)
+	}
+	p.agree(t, "the journal's fold", folded.Status, p.slow.Status())
+	p.agree(t, "the fold's snapshot", folded.Snapshot, p.slow.Snapshot())
+}
+
 // restore goes on from a snapshot that went through JSON.
 func (p *pair) restore(t *rapid.T) {
+	p.fold(t)
 	for _, x := range []**expediter.Engine{&p.fast, &p.slow} {
 		raw, err := json.Marshal((*x).Snapshot())
 		if err != nil {
@@ -219,7 +247,7 @@ func (p *pair) restore(t *rapid.T) {
 		}
 		cfg := p.cfg
 		if x == &p.slow {
-			cfg.Events = expediter.Events{Journal: func(*expediter.Event) {}}
+			cfg = p.rejournal()
 		}
 		if *x, err = expediter.Restore(cfg, &s); err != nil {
 			t.Fatal(err)
@@ -256,9 +284,7 @@ func TestEngineAgreesWithItsSlowPath(t *testing.T) {
 		if p.fast, err = expediter.New(p.cfg); err != nil {
 			t.Fatal(err)
 		}
-		cfg := p.cfg
-		cfg.Events = expediter.Events{Journal: func(*expediter.Event) {}}
-		if p.slow, err = expediter.New(cfg); err != nil {
+		if p.slow, err = expediter.New(p.rejournal()); err != nil {
 			t.Fatal(err)
 		}
 		t.Repeat(map[string]func(*rapid.T){
@@ -267,6 +293,7 @@ func TestEngineAgreesWithItsSlowPath(t *testing.T) {
 			"control": p.control, "availability": p.availability, "cycle": p.cycle, "confirm": p.confirm, "outage": p.outage,
 			"restore": p.restore, "": p.invariants,
 		})
+		p.fold(t)
 	})
 }
 
@@ -323,5 +350,50 @@ func TestConcurrentCallsAreCountedOnce(t *testing.T) {
 	}
 	if got, want := c.Successes, size(&issued)-c.Failures-c.Ignored; got != want {
 		t.Errorf("successes: got %d, want %d", got, want)
+	}
+}
+
+// Many goroutines and a journal: the journal folds to the live state through
+// the same engine run by one goroutine, output by output.
+func TestConcurrentJournalFoldsToTheLiveState(t *testing.T) {
+	var journal bytes.Buffer
+	written := replay.NewWriter(&journal)
+	x, err := expediter.New(expediter.Config{Tools: modelMap(), Policy: expediter.Policy{Budget: 40},
+		Events: expediter.Events{Journal: written.Event}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			rnd := rand.New(rand.NewPCG(uint64(w), 7))
+			for i := range 400 {
+				step, now := int64(i/8), time.UnixMilli(int64(1+i*3))
+				d := x.Decide(modelTools[rnd.IntN(len(modelTools))], step, now)
+				switch {
+				case d.Verb.Go() && rnd.IntN(3) == 0:
+					_, _ = x.Record(d.Call, expediter.Failure(cascade.Categories()[rnd.IntN(10)], "broke"), step, now)
+				case d.Verb.Go() && rnd.IntN(9) > 0: // the rest is never recorded
+					_, _ = x.Record(d.Call, expediter.Success(), step, now)
+				case d.Reason == expediter.Systemic && rnd.IntN(4) == 0:
+					_, _ = x.ConfirmRecovery("fixed", step, now)
+				case d.Reason == expediter.Budget && rnd.IntN(4) == 0:
+					x.BeginCycle(step, now)
+				case rnd.IntN(50) == 0:
+					_, _ = x.DeclareOutage(cascade.Network, []string{"Grep", "Else"}, step, now)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	folded, err := replay.Journal(bytes.NewReader(journal.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(x.Status(), folded.Status); d != "" {
+		t.Errorf("the fold differs from the live state (-live +fold):\n%s", d)
+	}
+	if folded.Events < 8*400 {
+		t.Errorf("got %d events, want at least %d", folded.Events, 8*400)
 	}
 }
