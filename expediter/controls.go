@@ -107,11 +107,12 @@ func (x *Engine) ForceOpen(name, why string, step int64, at time.Time) error {
 		x.newGeneration(t)
 		t.m.Trip(x.cur.step)
 		t.forced, t.off = true, false
+		t.ill().tripped = false // no failure of its own: no peer of a cascade
 		bad := t.ill()
-		bad.why, bad.fails = clip(why), nil
+		bad.reason, bad.fails = clip(why), nil
 		if from != breaker.Open {
 			x.cur.result.Opened = true
-			x.moved(t, from, 0, "forced open: "+why)
+			x.moved(t, from, 0, "forced open: "+clip(why))
 		}
 	})
 }
@@ -123,14 +124,15 @@ func (x *Engine) Reset(name, why string, step int64, at time.Time) error {
 		from := t.m.State()
 		t.forced, t.off, t.failing = false, false, false
 		bad := t.ill()
-		bad.why = ""
+		bad.reason = ""
 		t.m.Close()
 		if from == breaker.Closed {
 			x.newGeneration(t)
 			bad.k, bad.notDue, bad.fails = 0, 0, nil
 			return
 		}
-		x.closed(t, from, "reset: "+why)
+		x.closed(t, from, "reset: "+clip(why))
+		x.leave(t, false)
 	})
 }
 
@@ -143,10 +145,10 @@ func (x *Engine) Disable(name, why string, step int64, at time.Time) error {
 		x.newGeneration(t)
 		t.forced, t.off, t.failing = false, true, false
 		bad := t.ill()
-		bad.why, bad.fails = clip(why), nil
+		bad.reason, bad.fails = clip(why), nil
 		t.m.Close()
 		if from != breaker.Closed {
-			x.moved(t, from, 0, "disabled: "+why)
+			x.moved(t, from, 0, "disabled: "+clip(why))
 		}
 	})
 }
@@ -160,7 +162,7 @@ func (x *Engine) ObserveOnly(on bool, why string, step int64, at time.Time) {
 		if x.cur.ev != nil {
 			x.cur.ev.On = &on
 		}
-		x.observe, x.observeW = on, why
+		x.observe, x.observeW = on, clip(why)
 	})
 }
 

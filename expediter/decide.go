@@ -64,20 +64,20 @@ func (x *Engine) decide(name string, score capability.Score, scored bool, step, 
 	x.mu.Lock()
 	x.begin(OpDecide, step, at)
 	d, t := x.judge(name, score, scored)
-	if d.Would = d.Verb; x.observe && !d.Verb.Go() {
+	if d.Would = d.Verb; x.observe {
 		d = x.allow(d, name, t)
 	}
 	x.count(d)
 	if x.cur.ev != nil {
 		x.describe(d, name, t, score, scored)
 	}
-	if d.Verb == Skip {
+	if d.Would == Skip {
 		x.routed(d, name, t)
 	}
 	if t != nil {
 		t.publish()
 	}
-	if x.cur.ev != nil || d.Verb == Probe || len(x.live) > 0 || x.observe {
+	if x.cur.ev != nil || d.Would == Probe || len(x.live) > 0 || x.observe {
 		x.finish()
 	}
 	waiting := len(x.queue.waiting) > 0
@@ -246,7 +246,11 @@ func (x *Engine) left(t *tool) int64 {
 	if t.dueNow {
 		interval = 0
 	}
-	return t.spec.policy.Probe.Left(t.anchor, interval, x.cur.step, x.cur.at)
+	left := t.spec.policy.Probe.Left(t.anchor, interval, x.cur.step, x.cur.at)
+	if t.spec.policy.Probe.Unit == breaker.Time {
+		left = max(left, t.notDue-x.cur.at)
+	}
+	return left
 }
 
 // route chooses where a skipped call may go (SPEC section 8). t is nil for a
@@ -277,10 +281,13 @@ func (t *tool) denied() bool {
 // allow is ObserveOnly: the call goes through, and its outcome counts for
 // nothing where the advice was against it.
 func (x *Engine) allow(d Decision, name string, t *tool) Decision {
+	d.Verb = Call
+	if d.Call != 0 {
+		return d
+	}
 	if t == nil {
 		t = x.enter(name)
 	}
-	d.Would, d.Verb = d.Verb, Call
 	d.Call = x.issue(t, callInfo{shadow: true})
 	return d
 }

@@ -101,6 +101,7 @@ func (x *Engine) succeeded(t *tool, stale bool) {
 	t.freeProbe()
 	if t.m.Succeed() {
 		x.closed(t, breaker.HalfOpen, "probe succeeded")
+		x.leave(t, true)
 	}
 }
 
@@ -111,7 +112,6 @@ func (x *Engine) closed(t *tool, from breaker.State, why string) {
 	bad := t.ill()
 	bad.k, bad.dueNow, bad.notDue, bad.fails, bad.run = 0, false, 0, nil, 0
 	x.moved(t, from, 0, why)
-	x.leave(t, from == breaker.HalfOpen)
 	x.heat(t)
 }
 
@@ -180,7 +180,7 @@ func (x *Engine) strike(t *tool, info callInfo, f cascade.Failure, absorbed, slo
 		}
 		return
 	}
-	x.open(t, f, run, why(run))
+	x.open(t, f, run, t.why(run))
 	switch {
 	case x.active == nil:
 		if found, ok := x.detector.Opened(t.source(), f, x.cur.moment(), x.look()); ok {
@@ -191,8 +191,13 @@ func (x *Engine) strike(t *tool, info callInfo, f cascade.Failure, absorbed, slo
 	}
 }
 
-func why(run int) string {
-	if run == 1 {
+// why says what tripped the tool.
+func (t *tool) why(run int) string {
+	switch {
+	case t.win != nil:
+		failed, of := t.win.Count()
+		return fmt.Sprintf("%d of the last %d calls failed", failed, of)
+	case run == 1:
 		return "1 failure"
 	}
 	return fmt.Sprintf("%d consecutive failures", run)

@@ -119,7 +119,7 @@ func (x *Engine) Snapshot() *Snapshot {
 func (t *tool) save() ToolSnapshot {
 	s := ToolSnapshot{
 		Tool: t.name, Idx: t.idx, Machine: t.m.Save(), LastOld: t.genSeq, Born: t.born, Used: t.used.Load(), Flying: t.flying.Load(), Anchor: t.anchor,
-		NotDue: t.notDue, DueNow: t.dueNow, Forced: t.forced, Disabled: t.off, Why: t.why, K: t.k, Score: t.score,
+		NotDue: t.notDue, DueNow: t.dueNow, Forced: t.forced, Disabled: t.off, Why: t.reason, K: t.k, Score: t.score,
 		Probe: t.probe.call, ProbeAt: cascade.Moment{Step: t.probe.step, At: t.probe.at},
 		Succeeded: t.okEver, OK: cascade.Moment{Step: t.okStep.Load(), At: t.okAt.Load()},
 		Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, LastBad: t.lastBad,
@@ -227,7 +227,7 @@ func (x *Engine) loadTool(s *ToolSnapshot) error {
 	t.okStep.Store(s.OK.Step)
 	t.okAt.Store(s.OK.At)
 	*t.ill() = trouble{
-		anchor: s.Anchor, notDue: s.NotDue, dueNow: s.DueNow, why: s.Why, k: s.K,
+		anchor: s.Anchor, notDue: s.NotDue, dueNow: s.DueNow, reason: s.Why, k: s.K,
 		probe:  probe{call: s.Probe, step: s.ProbeAt.Step, at: s.ProbeAt.At},
 		latest: s.Latest, failAt: s.LatestAt, lastBad: s.LastBad,
 		tripped: s.Tripped, trip: s.Trip, tripAt: s.TripAt, run: s.Run, fails: slices.Clone(s.Fails),

@@ -133,7 +133,7 @@ func (x *Engine) Status() Status {
 func (x *Engine) row(t *tool) ToolStatus {
 	r := ToolStatus{
 		Tool: t.name, State: t.m.State(), Entry: *t.spec.entry, Declared: t.declared, Policy: t.spec.policy,
-		Score: t.score, Forced: t.forced, Disabled: t.off, Reason: t.why,
+		Score: t.score, Forced: t.forced, Disabled: t.off, Reason: t.reason,
 		Consecutive: t.m.Fails(), FailedProbes: t.k, Trip: t.trip, OpenedStep: t.tripAt.Step, OpenedAt: t.tripAt.At,
 		LastFailure: t.lastBad, ProbeInFlight: t.probe.call != 0, Unit: t.spec.policy.Probe.Unit,
 	}

@@ -46,7 +46,7 @@ type trouble struct {
 	anchor  breaker.Anchor
 	notDue  int64 // retry_after: not due before this time
 	dueNow  bool  // a good probe of another member made it due
-	why     string
+	reason  string // the operator's words
 	k       int // failed probes since it last closed
 	probe   probe
 	latest  cascade.Failure

@@ -54,6 +54,9 @@ func (w *Window) Exceeded() bool {
 	return w.held >= w.minCalls && uint64(w.failures)*rateScale > w.rate*uint64(w.held)
 }
 
+// Count returns the failures in the window and the outcomes it holds.
+func (w *Window) Count() (failures, outcomes int) { return w.failures, w.held }
+
 // Reset empties the window.
 func (w *Window) Reset() {
 	clear(w.bits)
