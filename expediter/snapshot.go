@@ -292,10 +292,11 @@ func (x *Engine) reindex(tools []ToolSnapshot) error {
 		}
 	}
 	x.table.free = nil
+	hole := &tool{gone: true, declared: true, trouble: healthy}
 	for i, t := range all {
 		if t == nil {
 			x.table.free = append(x.table.free, uint32(i))
-			all[i] = &tool{gone: true, trouble: healthy}
+			all[i] = hole
 		}
 	}
 	x.tools.Store(&all)
