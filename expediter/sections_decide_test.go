@@ -130,7 +130,7 @@ func TestSection2_MaxToolsEvictsTheLongestUnusedHealthyTool(t *testing.T) {
 		{func() { r.succeed("a"); r.succeed("c") }, "Declared open a failing c"},
 		{func() { r.succeed("c"); r.succeed("d") }, "Declared open failing c d"},
 		{func() { r.succeed("failing"); r.succeed("e") }, "Declared open failing d e"},
-		{func() { r.succeed("f"); r.succeed("g") }, "Declared open failing f g"},
+		{func() { r.succeed("f"); r.succeed("g") }, "Declared open e f g"},
 		{func() { r.succeed("h") }, "Declared open f g h"},
 	}
 	for i, s := range steps {
