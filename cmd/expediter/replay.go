@@ -179,8 +179,12 @@ func replayJournal(cmd *cobra.Command, name string, in io.Reader) error {
 const maxOutput = 2000
 
 func printDifference(w io.Writer, name string, d *replay.Difference) error {
-	_, err := fmt.Fprintf(w, "%s:%d: event %d, %s %s: the replay differs from the journal in %s\n  recorded: %s\n  replayed: %s\n",
-		name, d.Line, d.Seq, d.Op, report.Clean(d.Tool, maxPath), d.Field, report.Clean(d.Recorded, maxOutput), report.Clean(d.Replayed, maxOutput))
+	event := string(d.Op)
+	if d.Tool != "" {
+		event += " " + report.Clean(d.Tool, maxPath)
+	}
+	_, err := fmt.Fprintf(w, "%s:%d: event %d, %s: the replay differs from the journal in %s\n  recorded: %s\n  replayed: %s\n",
+		name, d.Line, d.Seq, event, d.Field, report.Clean(d.Recorded, maxOutput), report.Clean(d.Replayed, maxOutput))
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,12 +67,8 @@ func EngineLines(w io.Writer, r io.Reader) (bad int, err error) {
 			return out, err
 		}
 		b := bytes.NewBuffer(out)
-		enc := json.NewEncoder(b)
-		enc.SetEscapeHTML(false) // keeps CLOSED->OPEN readable
-		if err := enc.Encode(run); err != nil {
-			return out, err
-		}
-		return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+		err = encode(b, run)
+		return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 	})
 }
 

@@ -1,11 +1,12 @@
 package replay
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/expediter-go/expediter/expediter"
@@ -192,7 +193,6 @@ func compare(recorded, replayed *expediter.Event) error {
 		if reflect.DeepEqual(a, b) {
 			continue
 		}
-		// Empty and absent read the same.
 		was, is := text(a), text(b)
 		if was == is {
 			continue
@@ -202,13 +202,16 @@ func compare(recorded, replayed *expediter.Event) error {
 	return nil
 }
 
+// text is the JSON of an output; what is empty reads as absent.
 func text(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	if err := encode(&b, v); err != nil {
 		return err.Error()
 	}
-	if s := string(b); s != "[]" && s != `""` {
+	switch s := strings.TrimSuffix(b.String(), "\n"); s {
+	case "[]", `""`, "0", "false":
+		return "null"
+	default:
 		return s
 	}
-	return "null"
 }

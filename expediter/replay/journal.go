@@ -28,13 +28,20 @@ func (w *Writer) Event(ev *expediter.Event) {
 		return
 	}
 	w.buf.Reset()
-	if err := json.NewEncoder(&w.buf).Encode(ev); err != nil {
+	if err := encode(&w.buf, ev); err != nil {
 		w.err = fmt.Errorf("journal: event %d: %w", ev.Seq, err)
 		return
 	}
 	if _, err := w.w.Write(w.buf.Bytes()); err != nil {
 		w.err = fmt.Errorf("journal: event %d: %w; the journal ends before it", ev.Seq, err)
 	}
+}
+
+// encode writes v as one line of JSON in which CLOSED->OPEN stays readable.
+func encode(b *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 // Err returns the first error, after which nothing was written.
