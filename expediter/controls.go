@@ -40,6 +40,7 @@ func (x *Engine) ConfirmRecovery(why string, step int64, at time.Time) (Result, 
 // SetAvailability remembers the pre-call score of a tool (SPEC section 9),
 // until an incident drops it. It consumes no budget and opens nothing.
 func (x *Engine) SetAvailability(tool string, score capability.Score, step int64, at time.Time) {
+	tool = toolName(tool)
 	x.do(OpAvailability, step, at, func() {
 		if x.cur.ev != nil {
 			x.cur.ev.Tool, x.cur.ev.Score = tool, score
@@ -61,15 +62,19 @@ func (x *Engine) SetAvailability(tool string, score capability.Score, step int64
 // as a lost server: the CLOSED ones open, all become one recovering incident,
 // nothing pauses, and the budget is charged once (SPEC section 7).
 func (x *Engine) DeclareOutage(cause cascade.Category, tools []string, step int64, at time.Time) (Result, error) {
+	named := make([]string, len(tools))
+	for i, t := range tools {
+		named[i] = toolName(t)
+	}
 	return x.try(OpDeclareOutage, step, at, func() error {
 		if x.cur.ev != nil {
-			x.cur.ev.Cause, x.cur.ev.Tools = &cause, append([]string(nil), tools...)
+			x.cur.ev.Cause, x.cur.ev.Tools = &cause, named
 		}
 		if len(tools) == 0 {
 			return errors.New("declare_outage names no tool; name at least one")
 		}
 		return nil
-	}, func() { x.outage(cause, tools) })
+	}, func() { x.outage(cause, named) })
 }
 
 func (x *Engine) outage(cause cascade.Category, tools []string) {
@@ -228,6 +233,7 @@ func (x *Engine) end() Result {
 // control applies an operator's control of one tool. The tool enters the table
 // if strict mode would let it.
 func (x *Engine) control(kind Op, name, why string, step int64, at time.Time, apply func(*tool)) error {
+	name = toolName(name)
 	_, err := x.try(kind, step, at, func() error {
 		if x.cur.ev != nil {
 			x.cur.ev.Tool = name

@@ -61,6 +61,7 @@ func (x *Engine) quickSkip(t *tool, step, at int64) (route *capability.Route, ne
 }
 
 func (x *Engine) decide(name string, score capability.Score, scored bool, step, at int64) Decision {
+	name = toolName(name)
 	x.mu.Lock()
 	x.begin(OpDecide, step, at)
 	d, t := x.judge(name, score, scored)

@@ -126,6 +126,11 @@ func (c *Config) validate() error {
 	if c.MaxTools < 1 || c.MaxTools > maxTools/2 || len(c.Tools) > maxTools/2 {
 		errs = append(errs, fmt.Errorf("tools: %d declared and max_tools %d; at most %d each, and max_tools at least 1", len(c.Tools), c.MaxTools, maxTools/2))
 	}
+	for _, n := range c.Tools.Mentioned() {
+		if toolName(n) != n {
+			errs = append(errs, fmt.Errorf("tool %.64q: a name is at most %d bytes of UTF-8", n, maxName))
+		}
+	}
 	stepless := func(path string, p Policy) {
 		if c.Stepless && p.Probe.Unit.String() == "steps" {
 			errs = append(errs, fmt.Errorf("%s: probe.unit is steps, but this caller has none; use attempts or time", path))

@@ -2,6 +2,7 @@ package expediter
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,7 +20,9 @@ func (x *Engine) Record(call CallID, o Outcome, step int64, at time.Time) (Resul
 	if o.Result == cascade.Succeeded && x.gate.Load() && x.fastSuccess(call, step, ms) {
 		return Result{}, nil
 	}
+	// As the journal keeps them, so that its fold is the live state.
 	o.Signature = clip(o.Signature)
+	o.Duration, o.RetryAfter = o.Duration.Truncate(time.Millisecond), o.RetryAfter.Truncate(time.Millisecond)
 	x.mu.Lock()
 	x.start0(OpRecord, step, ms)
 	if x.cur.ev != nil {
@@ -238,6 +241,23 @@ func (x *Engine) reopened(t *tool) {
 
 // maxText bounds the error texts that the engine keeps, in bytes.
 const maxText = 512
+
+// maxName bounds a tool's name, in bytes. A longer one is known by its
+// beginning and a hash.
+const maxName = 512
+
+// toolName makes a name that a journal can hold.
+func toolName(name string) string {
+	if len(name) <= maxName && utf8.ValidString(name) {
+		return name
+	}
+	if len(name) > maxName {
+		h := fnv.New128a()
+		h.Write([]byte(name))
+		name = fmt.Sprintf("%s…%x", name[:maxName-40], h.Sum(nil))
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
+}
 
 // clip bounds a text without cutting a character, and copies it, so that a
 // small text does not hold a large one.
