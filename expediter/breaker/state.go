@@ -12,10 +12,7 @@ const (
 	Closed                // calls go through
 )
 
-var (
-	stateNames = [...]string{Open: "OPEN", HalfOpen: "HALF_OPEN", Closed: "CLOSED"}
-	seedNames  = [...]string{Open: "open", HalfOpen: "half_open", Closed: "closed"}
-)
+var stateNames = [...]string{Open: "OPEN", HalfOpen: "HALF_OPEN", Closed: "CLOSED"}
 
 // String returns CLOSED, OPEN or HALF_OPEN.
 func (s State) String() string {
