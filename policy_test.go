@@ -36,6 +36,7 @@ var rooms = map[string]room{
 	"cascade": {quiet: true, libraries: map[string]string{
 		"github.com/cenkalti/backoff/v4": "the exponential schedule of probes",
 	}},
+	"cascade/redact":   {quiet: true},
 	"cascade/classify": {rooms: []string{"cascade"}}, // knows the error types of net, os and syscall
 	"capability": {quiet: true, rooms: []string{
 		"capability/document",
@@ -45,7 +46,7 @@ var rooms = map[string]room{
 		"go.yaml.in/yaml/v3": "YAML with the line and column of every node",
 	}},
 
-	"expediter": {quiet: true, rooms: []string{"budget", "capability", "cascade", "expediter/breaker", "scope"}},
+	"expediter": {quiet: true, rooms: []string{"budget", "capability", "cascade", "cascade/redact", "expediter/breaker"}},
 
 	"expediter/executor": {clock: "it is the outermost layer of a Go program's calls",
 		rooms: []string{"capability", "cascade", "cascade/classify", "expediter", "report/freshness"}},
@@ -55,17 +56,17 @@ var rooms = map[string]room{
 	}},
 	"expediter/replay": {quiet: true, rooms: []string{"budget", "capability", "capability/document", "cascade",
 		"expediter", "expediter/breaker", "scope"}},
-	"expediter/zaplog": {quiet: true, rooms: []string{"budget", "capability", "expediter", "expediter/breaker"},
+	"expediter/zaplog": {quiet: true, rooms: []string{"budget", "capability", "cascade/redact", "expediter", "expediter/breaker"},
 		libraries: map[string]string{
 			"go.uber.org/zap":         "the logger that it is made for",
 			"go.uber.org/zap/zapcore": "its levels",
 		}},
-	"report":           {quiet: true, rooms: []string{"budget", "capability", "cascade", "expediter", "expediter/breaker", "scope"}},
+	"report":           {quiet: true, rooms: []string{"budget", "capability", "cascade", "cascade/redact", "expediter", "expediter/breaker", "scope"}},
 	"report/freshness": {quiet: true, rooms: []string{"capability"}},
 
 	"internal/task": {rooms: []string{"capability", "capability/document", "expediter", "expediter/breaker", "scope"}},
 	"internal/runner": {clock: "it runs a task as an agent would, in real time", rooms: []string{"budget", "capability",
-		"capability/document", "cascade", "cascade/classify", "expediter", "expediter/breaker", "expediter/precheck",
+		"capability/document", "cascade", "cascade/classify", "cascade/redact", "expediter", "expediter/breaker", "expediter/precheck",
 		"internal/task", "report", "report/freshness", "scope"}},
 	"cmd/expediter": {clock: "a command is the outermost layer", rooms: []string{"*"}, libraries: map[string]string{
 		"github.com/spf13/cobra": "subcommands, help and completion (docs/decisions/cli.md)",

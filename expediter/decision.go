@@ -108,7 +108,8 @@ func (c *Caution) UnmarshalJSON(data []byte) error {
 
 // CallID names one call that the engine allowed. Ids increase, are never
 // reused, and stay valid after a restore. The zero CallID is no call. As text
-// it is the call's number and its tool's place, as in 17.3.
+// it is the call's number and its tool's place, as in 17.3. The engine trusts
+// an id to be one that it issued: a made-up one may be taken for another call.
 type CallID uint64
 
 // String returns the id's text.

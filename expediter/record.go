@@ -9,6 +9,7 @@ import (
 
 	"github.com/expediter-go/expediter/budget"
 	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter/breaker"
 )
 
@@ -239,7 +240,7 @@ func (x *Engine) reopened(t *tool) {
 	}
 }
 
-// maxText bounds the error texts that the engine keeps, in bytes.
+// maxText bounds the error texts that the engine keeps, in characters.
 const maxText = 512
 
 // maxName bounds a tool's name, in bytes. A longer one is known by its
@@ -259,17 +260,12 @@ func toolName(name string) string {
 	return strings.ToValidUTF8(name, "\uFFFD")
 }
 
-// clip bounds a text without cutting a character, and copies it, so that a
-// small text does not hold a large one.
+// clip makes a text fit to keep: bounded, on one line, its secrets masked.
 func clip(s string) string {
-	if len(s) <= maxText {
-		return strings.ToValidUTF8(s, "\uFFFD")
+	if s == "" {
+		return ""
 	}
-	cut := maxText
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return strings.Clone(strings.ToValidUTF8(s[:cut], "\uFFFD"))
+	return redact.Text(s, maxText)
 }
 
 // describeRecord fills the event's inputs.

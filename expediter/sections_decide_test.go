@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -347,7 +348,7 @@ func TestSection5_ErrorTextsAreBounded(t *testing.T) {
 	r.record(r.ask("Grep", "CALL"), o)
 	s := r.x.Status()
 	for name, text := range map[string]string{"row": s.Tools[0].LastFailure.Text, "charge": s.Charges[0].Text, "signature": r.x.Snapshot().Tools[0].Latest.Signature} {
-		if len(text) == 0 || len(text) > 512 || strings.ToValidUTF8(text, "") != text {
+		if len(text) == 0 || utf8.RuneCountInString(text) > 512 || strings.ToValidUTF8(text, "") != text {
 			t.Errorf("%s: %d bytes of text are kept, ending %q", name, len(text), text[max(len(text)-4, 0):])
 		}
 	}

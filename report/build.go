@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/scope"
 )
@@ -22,9 +23,9 @@ const (
 
 // New makes a Report. It keeps nothing of the input and cleans every text.
 func New(in Input) Report {
-	r := Report{Format: Format, Task: Clean(in.Task, maxText)}
+	r := Report{Format: Format, Task: redact.Text(in.Task, maxText)}
 	if r.Task == "" && in.Scope != nil {
-		r.Task = Clean(in.Scope.Task, maxText)
+		r.Task = redact.Text(in.Scope.Task, maxText)
 	}
 	for i, w := range in.Work {
 		r.Work = append(r.Work, cleanWork(w, i+1))
@@ -33,7 +34,7 @@ func New(in Input) Report {
 		r.Scope = cleanScope(*in.Scope)
 	}
 	for _, h := range in.History {
-		r.History = append(r.History, Turn{Kind: Clean(string(h.Kind), maxName), Cause: Clean(h.Cause, maxName),
+		r.History = append(r.History, Turn{Kind: redact.Text(string(h.Kind), maxName), Cause: redact.Text(h.Cause, maxName),
 			Members: cleanAll(h.Members, maxName), Moment: Moment{Step: h.Step, At: h.At}})
 	}
 	if in.Status != nil {
@@ -62,13 +63,13 @@ func (r *Report) fill(st *expediter.Status) {
 	}
 	if s := st.Suspected; s != nil {
 		members := cleanAll(s.Members, maxName)
-		r.Suspicion = &Suspicion{Cause: Clean(s.Cause, maxName), Members: members,
-			Line: enumerate(members) + " worked before and now fail alike (" + Clean(s.Cause, maxName) + "); a common cause is suspected, nothing is paused for it"}
+		r.Suspicion = &Suspicion{Cause: redact.Text(s.Cause, maxName), Members: members,
+			Line: enumerate(members) + " worked before and now fail alike (" + redact.Text(s.Cause, maxName) + "); a common cause is suspected, nothing is paused for it"}
 	}
 	r.Routes = routesOf(st.Routes)
 	if st.ObserveOnly {
 		note := "Observe only: every call was let through"
-		if why := Clean(st.ObserveReason, maxText); why != "" {
+		if why := redact.Text(st.ObserveReason, maxText); why != "" {
 			note += " (" + why + ")"
 		}
 		r.Notes = append(r.Notes, note)
@@ -99,17 +100,17 @@ func budgetOf(st *expediter.Status) *Budget {
 		charges, b.Omitted = charges[n:], n
 	}
 	for _, c := range charges {
-		b.Charges = append(b.Charges, Charge{Tool: Clean(c.Tool, maxName), Counts: c.Counts,
-			Moment: Moment{Step: c.Step, At: c.At, Text: Clean(c.Text, maxText), Category: c.Category.String()}})
+		b.Charges = append(b.Charges, Charge{Tool: redact.Text(c.Tool, maxName), Counts: c.Counts,
+			Moment: Moment{Step: c.Step, At: c.At, Text: redact.Text(c.Text, maxText), Category: c.Category.String()}})
 	}
 	return b
 }
 
 func incidentOf(i *expediter.Incident) Incident {
 	return Incident{
-		Cause: Clean(i.Cause, maxName), Line: systemicLine(Clean(i.Cause, maxName), Clean(i.Pattern, maxText)),
+		Cause: redact.Text(i.Cause, maxName), Line: systemicLine(redact.Text(i.Cause, maxName), redact.Text(i.Pattern, maxText)),
 		Members: cleanAll(i.Members, maxName), Flagged: cleanAll(i.Flagged, maxName), Active: i.Active,
-		Moment: Moment{Step: i.Step, At: i.At, Text: Clean(i.Pattern, maxText)},
+		Moment: Moment{Step: i.Step, At: i.At, Text: redact.Text(i.Pattern, maxText)},
 	}
 }
 
@@ -120,9 +121,9 @@ func routesOf(taken []expediter.RouteTaken) []Route {
 		if t.Route == nil {
 			continue
 		}
-		r := Route{Tool: Clean(t.Tool, maxName), Kind: t.Route.Kind.String(), Label: t.Route.Label.String(),
-			To: Clean(t.Route.Tool, maxName), Method: Clean(t.Route.Method, maxText),
-			Degradation: Clean(t.Route.Degradation, maxText), Ask: Clean(t.Route.Ask, maxText), Times: 1}
+		r := Route{Tool: redact.Text(t.Tool, maxName), Kind: t.Route.Kind.String(), Label: t.Route.Label.String(),
+			To: redact.Text(t.Route.Tool, maxName), Method: redact.Text(t.Route.Method, maxText),
+			Degradation: redact.Text(t.Route.Degradation, maxText), Ask: redact.Text(t.Route.Ask, maxText), Times: 1}
 		i := slices.IndexFunc(list, func(old Route) bool {
 			old.Times, old.Moment = 1, Moment{}
 			return old == r
@@ -144,30 +145,30 @@ func cleanWork(w Work, place int) Work {
 	if w.ID == "" {
 		w.ID = strconv.Itoa(w.Number)
 	}
-	w.ID, w.Title, w.Reason = Clean(w.ID, maxName), Clean(w.Title, maxText), Clean(w.Reason, maxText)
+	w.ID, w.Title, w.Reason = redact.Text(w.ID, maxName), redact.Text(w.Title, maxText), redact.Text(w.Reason, maxText)
 	w.Unblock = cleanAll(w.Unblock, maxText)
 	w.Degraded = slices.Clone(w.Degraded)
 	for i, d := range w.Degraded {
-		w.Degraded[i] = Degradation{Tool: Clean(d.Tool, maxName), Through: Clean(d.Through, maxName), Label: d.Label, Lost: Clean(d.Lost, maxText)}
+		w.Degraded[i] = Degradation{Tool: redact.Text(d.Tool, maxName), Through: redact.Text(d.Through, maxName), Label: d.Label, Lost: redact.Text(d.Lost, maxText)}
 	}
 	w.Data = slices.Clone(w.Data)
 	for i, d := range w.Data {
-		w.Data[i] = Datum{Tool: Clean(d.Tool, maxName), Label: Clean(d.Label, 2*maxText), Lines: cleanLines(d.Text, maxLines, maxLine)}
+		w.Data[i] = Datum{Tool: redact.Text(d.Tool, maxName), Label: redact.Text(d.Label, 2*maxText), Lines: redact.Lines(d.Text, maxLines, maxLine)}
 	}
 	return w
 }
 
 func cleanScope(s scope.Result) *scope.Result {
-	s.Task = Clean(s.Task, maxText)
+	s.Task = redact.Text(s.Task, maxText)
 	s.Items = slices.Clone(s.Items)
 	for i, it := range s.Items {
-		it.ID, it.Title = Clean(it.ID, maxName), Clean(it.Title, maxText)
+		it.ID, it.Title = redact.Text(it.ID, maxName), redact.Text(it.Title, maxText)
 		it.WaitsFor = slices.Clone(it.WaitsFor)
 		it.Needs = slices.Clone(it.Needs)
 		for j, n := range it.Needs {
-			it.Needs[j] = scope.Need{Tool: Clean(n.Tool, maxName), State: Clean(n.State, maxName), Usable: n.Usable,
-				Reason: Clean(n.Reason, maxText), Alternative: Clean(n.Alternative, maxName), Method: Clean(n.Method, maxText),
-				Degradation: Clean(n.Degradation, maxText), Unblock: cleanAll(n.Unblock, maxText)}
+			it.Needs[j] = scope.Need{Tool: redact.Text(n.Tool, maxName), State: redact.Text(n.State, maxName), Usable: n.Usable,
+				Reason: redact.Text(n.Reason, maxText), Alternative: redact.Text(n.Alternative, maxName), Method: redact.Text(n.Method, maxText),
+				Degradation: redact.Text(n.Degradation, maxText), Unblock: cleanAll(n.Unblock, maxText)}
 		}
 		s.Items[i] = it
 	}
@@ -177,7 +178,7 @@ func cleanScope(s scope.Result) *scope.Result {
 func cleanAll(list []string, max int) []string {
 	var out []string
 	for _, s := range list {
-		out = append(out, Clean(s, max))
+		out = append(out, redact.Text(s, max))
 	}
 	return out
 }

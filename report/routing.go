@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade/redact"
 )
 
 // Routing is what RoutingNote explains: where calls of one tool may go. Only
@@ -32,9 +33,9 @@ var labelAdvice = map[capability.Label]string{
 // RoutingNote writes the routes of a tool in the order in which they are
 // tried: its alternatives, the user, scope reduction.
 func RoutingNote(w io.Writer, n Routing) error {
-	tool := Clean(n.Entry.Tool, maxName)
-	head := "Tool needed: " + tool + " (" + orText(Clean(n.Reason, maxText), "circuit OPEN") + ")\n"
-	if task := Clean(n.Task, maxText); task != "" {
+	tool := redact.Text(n.Entry.Tool, maxName)
+	head := "Tool needed: " + tool + " (" + orText(redact.Text(n.Reason, maxText), "circuit OPEN") + ")\n"
+	if task := redact.Text(n.Task, maxText); task != "" {
 		head += "Task: " + task + "\n"
 	}
 	parts, number, condition := []string{head}, 0, ""
@@ -49,21 +50,21 @@ func RoutingNote(w io.Writer, n Routing) error {
 	if !n.Entry.NoSubstitute {
 		for _, a := range capability.NewPlan(n.Entry).Alternatives {
 			route(routeTitle(a), n.alternative(a)...)
-			condition = "If " + Clean(a.Tool, maxName) + " also OPEN:\n"
+			condition = "If " + redact.Text(a.Tool, maxName) + " also OPEN:\n"
 		}
 		if n.Entry.Fallback != "" {
 			route("Ask user", n.ask(), "Decision: FALLBACK — user provides the information")
 			condition = "If user unavailable:\n"
 		}
 	}
-	subtask := orText(Clean(n.Subtask, maxText), Clean(n.Task, maxText), "the sub-task")
+	subtask := orText(redact.Text(n.Subtask, maxText), redact.Text(n.Task, maxText), "the sub-task")
 	route("Scope reduction", `Remove "`+subtask+`" from task scope`,
-		`Document: "SKIPPED: `+orText(Clean(n.Skipped, maxText), subtask)+` — no tools available"`)
+		`Document: "SKIPPED: `+orText(redact.Text(n.Skipped, maxText), subtask)+` — no tools available"`)
 	return write(w, parts...)
 }
 
 func routeTitle(a capability.Alternative) string {
-	tool, method := Clean(a.Tool, maxName), Clean(a.Method, maxText)
+	tool, method := redact.Text(a.Tool, maxName), redact.Text(a.Method, maxText)
 	if method == "" {
 		return tool
 	}
@@ -75,21 +76,21 @@ func routeTitle(a capability.Alternative) string {
 
 func (n Routing) alternative(a capability.Alternative) []string {
 	var lines []string
-	if lost := Clean(a.Degradation, maxText); lost != "" {
+	if lost := redact.Text(a.Degradation, maxText); lost != "" {
 		lines = append(lines, "Degradation: "+lost)
 	}
 	label := map[capability.Level]capability.Label{
 		capability.Low: capability.Acceptable, capability.High: capability.Partial, capability.Unknown: capability.Unverified,
 	}[a.Effective()]
-	return append(lines, "Decision: "+label.String()+" — "+orText(Clean(n.Limits[a.Tool], maxText), labelAdvice[label]))
+	return append(lines, "Decision: "+label.String()+" — "+orText(redact.Text(n.Limits[a.Tool], maxText), labelAdvice[label]))
 }
 
 // ask is what the user is told: the caller's words quoted, or the fallback.
 func (n Routing) ask() string {
 	if n.Ask == "" {
-		return Clean(n.Entry.Fallback, maxAsk)
+		return redact.Text(n.Entry.Fallback, maxAsk)
 	}
-	return `"` + strings.Join(wrap(Clean(n.Ask, maxAsk)+`"`, askWidth), "\n     ")
+	return `"` + strings.Join(wrap(redact.Text(n.Ask, maxAsk)+`"`, askWidth), "\n     ")
 }
 
 func orText(texts ...string) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/expediter-go/expediter/budget"
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 )
@@ -18,8 +19,8 @@ import (
 func stateName(s breaker.State) string { return strings.ReplaceAll(s.String(), "_", "-") }
 
 func toolOf(st *expediter.Status, t *expediter.ToolStatus) Tool {
-	row := Tool{Tool: Clean(t.Tool, maxName), State: stateName(t.State), Fails: t.Consecutive, Causes: causes(t),
-		LastFailure: moment(t.LastFailure), LastSuccess: moment(t.LastSuccess), KnownIssues: Clean(t.Entry.KnownIssues, maxText)}
+	row := Tool{Tool: redact.Text(t.Tool, maxName), State: stateName(t.State), Fails: t.Consecutive, Causes: causes(t),
+		LastFailure: moment(t.LastFailure), LastSuccess: moment(t.LastSuccess), KnownIssues: redact.Text(t.Entry.KnownIssues, maxText)}
 	if t.State != breaker.Closed {
 		row.Fails, row.FailedProbes = t.Run, t.FailedProbes
 		row.Opened = &Moment{Step: t.OpenedStep, At: t.OpenedAt}
@@ -39,7 +40,7 @@ func moment(m *expediter.Moment) *Moment {
 	if m == nil {
 		return nil
 	}
-	out := &Moment{Step: m.Step, At: m.At, Text: Clean(m.Text, maxText)}
+	out := &Moment{Step: m.Step, At: m.At, Text: redact.Text(m.Text, maxText)}
 	if m.Text != "" || m.Category != cascade.Unknown {
 		out.Category = m.Category.String()
 	}
@@ -70,7 +71,7 @@ func causes(t *expediter.ToolStatus) []string {
 
 // health says in words how a tool stands.
 func health(t *expediter.ToolStatus) string {
-	why := Clean(t.Reason, maxText)
+	why := redact.Text(t.Reason, maxText)
 	switch {
 	case t.Disabled:
 		return because("breaker disabled", why)
@@ -81,7 +82,7 @@ func health(t *expediter.ToolStatus) string {
 	case t.Score != capability.Available:
 		return t.Score.String() + " by its pre-call check"
 	case t.Consecutive > 0 && t.LastFailure != nil:
-		return failures(t.Consecutive, Clean(t.LastFailure.Text, maxText))
+		return failures(t.Consecutive, redact.Text(t.LastFailure.Text, maxText))
 	case t.Consecutive > 0:
 		return failures(t.Consecutive, "")
 	}
@@ -110,7 +111,7 @@ func failures(n int, text string) string {
 func runText(t *expediter.ToolStatus) string {
 	var texts []string
 	for _, f := range t.RunFailures {
-		if c := Clean(f.Text, maxText); !slices.Contains(texts, c) {
+		if c := redact.Text(f.Text, maxText); !slices.Contains(texts, c) {
 			texts = append(texts, c)
 		}
 	}
@@ -134,7 +135,7 @@ func policyOf(st *expediter.Status, p expediter.Policy) *Policy {
 	for _, t := range st.Tools {
 		own := t.Policy.Over(p.Policy)
 		if own != p.Policy {
-			out.Own = append(out.Own, OwnPolicy{Tool: Clean(t.Tool, maxName), Threshold: threshold(own), Pacing: pacing(own)})
+			out.Own = append(out.Own, OwnPolicy{Tool: redact.Text(t.Tool, maxName), Threshold: threshold(own), Pacing: pacing(own)})
 		}
 	}
 	return out

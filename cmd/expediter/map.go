@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode"
 
@@ -94,6 +92,9 @@ unknown until somebody has tested them.`,
   expediter map init SKILL.md --output map.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if sameFile(args[0], output) {
+				return usagef("--output %.200q is the skill itself; give the map a file of its own", output)
+			}
 			data, err := readInput(cmd, args[0])
 			if err != nil {
 				return err
@@ -241,22 +242,4 @@ func readInput(cmd *cobra.Command, name string) ([]byte, error) {
 		in = file
 	}
 	return io.ReadAll(io.LimitReader(in, document.MaxBytes+1))
-}
-
-// createFile writes a file that is there as a whole or not at all.
-func createFile(path string, data []byte, replace bool) error {
-	if _, err := os.Lstat(path); err == nil && !replace {
-		return fmt.Errorf("%s exists already; choose another name, or replace it with --force", path)
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".expediter-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
-	if err != nil {
-		return fmt.Errorf("%s was not written: %w", path, err)
-	}
-	return os.Rename(temp.Name(), path)
 }

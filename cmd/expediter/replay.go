@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter/replay"
 	"github.com/expediter-go/expediter/report"
 )
@@ -148,7 +149,7 @@ line that was cut short is left out and said.`,
 
 func replayJournal(cmd *cobra.Command, name string, in io.Reader) error {
 	s, err := replay.Journal(in)
-	name = report.Clean(name, maxPath)
+	name = redact.Text(name, maxPath)
 	var diff *replay.Difference
 	var line *replay.LineError
 	switch {
@@ -181,10 +182,10 @@ const maxOutput = 2000
 func printDifference(w io.Writer, name string, d *replay.Difference) error {
 	event := string(d.Op)
 	if d.Tool != "" {
-		event += " " + report.Clean(d.Tool, maxPath)
+		event += " " + redact.Text(d.Tool, maxPath)
 	}
 	_, err := fmt.Fprintf(w, "%s:%d: event %d, %s: the replay differs from the journal in %s\n  recorded: %s\n  replayed: %s\n",
-		name, d.Line, d.Seq, event, d.Field, report.Clean(d.Recorded, maxOutput), report.Clean(d.Replayed, maxOutput))
+		name, d.Line, d.Seq, event, d.Field, redact.Text(d.Recorded, maxOutput), redact.Text(d.Replayed, maxOutput))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/internal/runner"
 	"github.com/expediter-go/expediter/internal/task"
@@ -147,7 +148,7 @@ func (o runOptions) report(cmd *cobra.Command, progress io.Writer, r report.Repo
 	if err := saveReport(o.file, o.format, r); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(progress, "%s\nreport: %s\n", r.Summary, report.Clean(o.file, maxPath))
+	_, err := fmt.Fprintf(progress, "%s\nreport: %s\n", r.Summary, redact.Text(o.file, maxPath))
 	return err
 }
 

@@ -43,9 +43,17 @@ func (j *journalFile) observer() func(*expediter.Event) {
 }
 
 func (j *journalFile) open() {
-	f, err := os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		j.err = fmt.Errorf("%w; give --journal a file that can be written", err)
+		return
+	}
+	if err := claim(f); err != nil {
+		j.err = errors.Join(fmt.Errorf("%s is the journal of another run; give each run its own (%w)", j.path, err), f.Close())
+		return
+	}
+	if err := empty(f); err != nil {
+		j.err = errors.Join(fmt.Errorf("%w; give --journal a new file", err), f.Close())
 		return
 	}
 	j.file, j.writer = f, replay.NewWriter(f)
@@ -60,6 +68,15 @@ func (j *journalFile) failure() error {
 		return j.writer.Err()
 	}
 	return j.err
+}
+
+// empty cuts a file to nothing, unless it is a device or a pipe.
+func empty(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return f.Truncate(0)
 }
 
 // Close ends the journal and reports whether it is complete. It may be called

@@ -7,9 +7,9 @@ import (
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/internal/runner"
-	"github.com/expediter-go/expediter/report"
 )
 
 // lines shows a run as plain lines, one for each event:
@@ -58,23 +58,23 @@ func (l *lines) event(p runner.Progress) string {
 		return l.line(p, p.Decision.Verb.String(), p.Tool, titled(p, ending(p)))
 	case runner.Settled:
 		if p.Work.State == runner.Deferred { // the others have had their line
-			return l.line(p, "DEFER", p.Work.Tool, titled(p, report.Clean(p.Text, maxWhy)))
+			return l.line(p, "DEFER", p.Work.Tool, titled(p, redact.Text(p.Text, maxWhy)))
 		}
 	}
 	return ""
 }
 
 func (l *lines) line(p runner.Progress, word, tool, text string) string {
-	return fmt.Sprintf("step %-2d %-6s %-*s  %s", p.Step, word, l.column, report.Clean(tool, maxToolName), text)
+	return fmt.Sprintf("step %-2d %-6s %-*s  %s", p.Step, word, l.column, redact.Text(tool, maxToolName), text)
 }
 
 func titled(p runner.Progress, what string) string {
-	return report.Clean(p.Work.Subtask.Title, maxTitle) + " ... " + what
+	return redact.Text(p.Work.Subtask.Title, maxTitle) + " ... " + what
 }
 
 // ending is what came of a call, in words.
 func ending(p runner.Progress) string {
-	text := report.Clean(p.Text, maxWhy)
+	text := redact.Text(p.Text, maxWhy)
 	switch {
 	case p.Answered:
 		return "ok"
@@ -122,13 +122,13 @@ func unitWords(d expediter.Decision) string {
 func routeWords(r *capability.Route) string {
 	switch r.Kind {
 	case capability.UseAlternative:
-		s := fmt.Sprintf("%s: use %s", r.Label, report.Clean(r.Tool, maxToolName))
-		if lost := report.Clean(r.Degradation, maxWhy); lost != "" {
+		s := fmt.Sprintf("%s: use %s", r.Label, redact.Text(r.Tool, maxToolName))
+		if lost := redact.Text(r.Degradation, maxWhy); lost != "" {
 			s += ", " + lost
 		}
 		return s
 	case capability.UseFallback:
-		return fmt.Sprintf("%s: %s", r.Label, report.Clean(r.Ask, maxWhy))
+		return fmt.Sprintf("%s: %s", r.Label, redact.Text(r.Ask, maxWhy))
 	}
 	return r.Label.String() + ": nothing stands in"
 }

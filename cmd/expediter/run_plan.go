@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/internal/runner"
-	"github.com/expediter-go/expediter/report"
 )
 
 // printPlan is --dry-run: what the first pass would meet, and no call.
@@ -21,14 +21,14 @@ func printPlan(cmd *cobra.Command, cfg runner.Config) error {
 	ctx, stop := interruptible(cmd.Context(), func() {})
 	defer stop()
 	plan := run.Plan(ctx)
-	fmt.Fprintf(w, "Dry run of %q: %d sub-tasks, nothing is called.\n", report.Clean(cfg.Task.Name, maxTitle), len(cfg.Task.Subtasks))
+	fmt.Fprintf(w, "Dry run of %q: %d sub-tasks, nothing is called.\n", redact.Text(cfg.Task.Name, maxTitle), len(cfg.Task.Subtasks))
 	number := 0
 	for _, p := range plan {
 		if p.Work.Number != number {
 			number = p.Work.Number
-			fmt.Fprintf(w, "\n%d. %s\n", number, report.Clean(p.Work.Subtask.Title, maxTitle))
+			fmt.Fprintf(w, "\n%d. %s\n", number, redact.Text(p.Work.Subtask.Title, maxTitle))
 			if after := p.Work.Subtask.After; len(after) > 0 {
-				fmt.Fprintf(w, "   after %s\n", report.Clean(strings.Join(after, ", "), maxWhy))
+				fmt.Fprintf(w, "   after %s\n", redact.Text(strings.Join(after, ", "), maxWhy))
 			}
 		}
 		printPlanned(w, p)
@@ -37,7 +37,7 @@ func printPlan(cmd *cobra.Command, cfg runner.Config) error {
 }
 
 func printPlanned(w io.Writer, p runner.Planned) {
-	tool := report.Clean(p.Tool, maxToolName)
+	tool := redact.Text(p.Tool, maxToolName)
 	if p.Decision.Verb.Go() {
 		fmt.Fprintf(w, "   %-5s %s: %s\n", p.Decision.Verb, tool, commandLine(p.Argv))
 		return
@@ -53,7 +53,7 @@ func printPlanned(w io.Writer, p runner.Planned) {
 func commandLine(argv []string) string {
 	shown := make([]string, len(argv))
 	for i, a := range argv {
-		clean := report.Clean(a, maxWhy)
+		clean := redact.Text(a, maxWhy)
 		if clean == a && a != "" && !strings.ContainsAny(a, " \t'\"\\$`*?[]{}()<>|&;#~!") {
 			shown[i] = a
 		} else {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/expediter-go/expediter/budget"
 	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/internal/runner"
 	"github.com/expediter-go/expediter/internal/task"
-	"github.com/expediter-go/expediter/report"
 )
 
 // display shows a run while it works.
@@ -28,7 +28,7 @@ type display interface {
 func newDisplay(w io.Writer, t *task.File, status func() expediter.Status) display {
 	plain := &lines{w: w, checked: map[string]capability.Score{}}
 	for _, tool := range t.Tools {
-		plain.column = max(plain.column, utf8.RuneCountInString(report.Clean(tool.Name, maxToolName)))
+		plain.column = max(plain.column, utf8.RuneCountInString(redact.Text(tool.Name, maxToolName)))
 	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -106,7 +106,7 @@ func (t *table) draw(p runner.Progress) string {
 		if tool.State != breaker.Closed {
 			fails = tool.Run
 		}
-		fmt.Fprintf(&b, "  %-*s  %s  fails %d", t.events.column, report.Clean(tool.Tool, maxToolName), t.state(tool), fails)
+		fmt.Fprintf(&b, "  %-*s  %s  fails %d", t.events.column, redact.Text(tool.Tool, maxToolName), t.state(tool), fails)
 		if tool.Score != capability.Available {
 			b.WriteString("  " + tool.Score.String())
 		}
@@ -121,7 +121,7 @@ func (t *table) draw(p runner.Progress) string {
 	}
 	fmt.Fprintf(&b, "  budget %d / %s   pass %d   %d of %d sub-tasks settled\n", s.Consumed, limit, p.Step, t.settled, t.total)
 	if p.Kind == runner.Decided && p.Decision.Verb.Go() {
-		fmt.Fprintf(&b, "  now: %s (%s)\n", report.Clean(p.Work.Subtask.Title, maxTitle), report.Clean(p.Tool, maxToolName))
+		fmt.Fprintf(&b, "  now: %s (%s)\n", redact.Text(p.Work.Subtask.Title, maxTitle), redact.Text(p.Tool, maxToolName))
 	}
 	return b.String()
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"github.com/expediter-go/expediter/budget"
 	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 )
@@ -138,17 +138,8 @@ func when(fields []zap.Field, step, at int64) []zap.Field {
 	return fields
 }
 
-// plain bounds a text from outside and makes it one line.
-func plain(s string) string {
-	const most = 200
-	clean := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if runes := []rune(clean); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return clean
-}
+// maxText bounds a text from outside, in characters.
+const maxText = 200
+
+// plain makes a text from outside one bounded line without secrets.
+func plain(s string) string { return redact.Text(s, maxText) }

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -54,7 +55,7 @@ func (c command) run(ctx context.Context) finished {
 		return endGroup(cmd.Process)
 	}
 	began := time.Now()
-	err := cmd.Start()
+	err := c.start(cmd)
 	if err == nil {
 		c.publish(cmd.Process)
 		err = cmd.Wait()
@@ -74,6 +75,19 @@ func (c command) run(ctx context.Context) finished {
 	f.stdout, f.stderr = stdout.String(), stderr.String()
 	f.dropped = stdout.dropped + stderr.dropped
 	return f
+}
+
+// start starts cmd. A folder that is missing is said to be missing: the system
+// would say it of the program.
+func (c command) start(cmd *exec.Cmd) error {
+	err := cmd.Start()
+	if err == nil || c.dir == "" {
+		return err
+	}
+	if _, missing := os.Stat(c.dir); missing != nil {
+		return fmt.Errorf("the tool's folder: %w", missing)
+	}
+	return err
 }
 
 func (c command) publish(p *os.Process) {

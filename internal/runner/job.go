@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/internal/task"
-	"github.com/expediter-go/expediter/report"
 )
 
 // State is how a sub-task stands. The zero value is Waiting.
@@ -94,7 +94,7 @@ func (r *Run) settle(j *job, state State, reason string) {
 // secrets.
 func noted(text string) string {
 	const most = 300
-	return report.Clean(text, most)
+	return redact.Text(text, most)
 }
 
 // ready reports whether everything that j comes after is done.

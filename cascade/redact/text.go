@@ -1,4 +1,8 @@
-package report
+// Package redact is the one home of how text from outside is made fit to keep
+// and to print (SPEC section 12): bounded, without control characters and
+// terminal escapes, with secrets masked. It is pure and safe for concurrent
+// use.
+package redact
 
 import (
 	"regexp"
@@ -13,20 +17,20 @@ const ellipsis = "…"
 // maxMarks is how many combining marks one character keeps.
 const maxMarks = 4
 
-// Clean makes text from outside fit for one line of a report: valid UTF-8
+// Text makes text from outside fit for one line of a report: valid UTF-8
 // without terminal escapes, control characters, invisible characters and
 // direction overrides; white space collapsed to single spaces; secrets masked;
 // at most max runes, the last one an ellipsis when something was cut. Cleaning
 // a cleaned text changes nothing. Escaping for a format is up to the format.
-func Clean(text string, max int) string {
+func Text(text string, max int) string {
 	return settle(within(text, max), func(s string) string {
 		return cut(mask(strings.Join(strings.Fields(plain(s)), " ")), max)
 	})
 }
 
-// cleanLines is Clean for text that keeps its lines: at most lines of them,
+// Lines is Text for text that keeps its lines: at most lines of them,
 // each of at most max runes, inner spaces kept.
-func cleanLines(text string, lines, max int) []string {
+func Lines(text string, lines, max int) []string {
 	whole := settle(within(text, lines*max), func(s string) string { return mask(plain(s)) })
 	var list []string
 	for line := range strings.SplitSeq(strings.Trim(whole, "\n"), "\n") {

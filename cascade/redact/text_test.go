@@ -1,4 +1,4 @@
-package report_test
+package redact_test
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/expediter-go/expediter/report"
+	"github.com/expediter-go/expediter/cascade/redact"
 )
 
-func TestCleanText(t *testing.T) {
+func TestText(t *testing.T) {
 	tests := []struct {
 		name, give, want string
 	}{
@@ -44,14 +44,14 @@ func TestCleanText(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := report.Clean(tt.give, 200); got != tt.want {
-				t.Errorf("Clean(%q):\n got %q\nwant %q", tt.give, got, tt.want)
+			if got := redact.Text(tt.give, 200); got != tt.want {
+				t.Errorf("Text(%q):\n got %q\nwant %q", tt.give, got, tt.want)
 			}
 		})
 	}
 }
 
-func TestCleanBound(t *testing.T) {
+func TestTextBound(t *testing.T) {
 	tests := []struct {
 		give string
 		max  int
@@ -66,17 +66,17 @@ func TestCleanBound(t *testing.T) {
 		{"abc", -1, ""},
 	}
 	for _, tt := range tests {
-		if got := report.Clean(tt.give, tt.max); got != tt.want {
-			t.Errorf("Clean(%q, %d): got %q, want %q", tt.give, tt.max, got, tt.want)
+		if got := redact.Text(tt.give, tt.max); got != tt.want {
+			t.Errorf("Text(%q, %d): got %q, want %q", tt.give, tt.max, got, tt.want)
 		}
 	}
-	if got := report.Clean(strings.Repeat("long ", 20_000_000), 100); utf8.RuneCountInString(got) > 100 {
+	if got := redact.Text(strings.Repeat("long ", 20_000_000), 100); utf8.RuneCountInString(got) > 100 {
 		t.Errorf("a huge text was cleaned to %d runes", utf8.RuneCountInString(got))
 	}
 }
 
 // Each secret stands in a sentence; nothing of it may be left.
-func TestCleanMasksSecrets(t *testing.T) {
+func TestTextMasksSecrets(t *testing.T) {
 	const pass = "hunter2-Tr0ub4dor"
 	tests := []struct {
 		name, give, want string
@@ -149,15 +149,15 @@ func TestCleanMasksSecrets(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := report.Clean(tt.give, 300); got != tt.want {
-				t.Errorf("Clean(%q):\n got %q\nwant %q", tt.give, got, tt.want)
+			if got := redact.Text(tt.give, 300); got != tt.want {
+				t.Errorf("Text(%q):\n got %q\nwant %q", tt.give, got, tt.want)
 			}
 		})
 	}
 }
 
 // Ordinary messages stay as they are.
-func TestCleanKeepsMessages(t *testing.T) {
+func TestTextKeepsMessages(t *testing.T) {
 	for _, text := range []string{
 		"unexpected token: expected string",
 		"invalid token: unexpected end of input",
@@ -178,13 +178,13 @@ func TestCleanKeepsMessages(t *testing.T) {
 		"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		"ENOSPC: no space left on device, write",
 	} {
-		if got := report.Clean(text, 300); got != text {
+		if got := redact.Text(text, 300); got != text {
 			t.Errorf("an ordinary message was changed:\n got %q\nwant %q", got, text)
 		}
 	}
 }
 
-func FuzzClean(f *testing.F) {
+func FuzzText(f *testing.F) {
 	for _, s := range []string{
 		"connection refused", "\x1b[31mred\x1b[0m", "\x1b]0;t\x07x", "password=hunter2", `{\"password\":\"x\"}`, "sk-abcdefghijklmnop",
 		"https://a:b@c", "Authorization: Bearer abc", "-----BEGIN PRIVATE KEY-----\nx", "\xff\xfe\u202e\u2028", "Z\u0321\u0321\u0321\u0321\u0321",
@@ -196,7 +196,7 @@ func FuzzClean(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, max int) {
 		max %= 500
-		got := report.Clean(text, max)
+		got := redact.Text(text, max)
 		if !utf8.ValidString(got) {
 			t.Fatalf("invalid UTF-8: %q", got)
 		}
@@ -208,20 +208,20 @@ func FuzzClean(f *testing.F) {
 				t.Fatalf("%U is left in %q", r, got)
 			}
 		}
-		if again := report.Clean(got, max); again != got {
+		if again := redact.Text(got, max); again != got {
 			t.Fatalf("cleaned again it changes:\n    %q\nto  %q\nfrom %q", got, again, text)
 		}
 	})
 }
 
-func BenchmarkClean(b *testing.B) {
+func BenchmarkText(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		report.Clean("Get \"https://bob:pw@db.example/x\": dial tcp 10.0.0.1:443: connect: connection refused", 200)
+		redact.Text("Get \"https://bob:pw@db.example/x\": dial tcp 10.0.0.1:443: connect: connection refused", 200)
 	}
 }
 
-func ExampleClean() {
-	fmt.Println(report.Clean("\x1b[31mGET https://bob:hunter2@db.example\x1b[0m\nrefused", 60))
+func ExampleText() {
+	fmt.Println(redact.Text("\x1b[31mGET https://bob:hunter2@db.example\x1b[0m\nrefused", 60))
 	// Output: GET https://bob:[masked]@db.example refused
 }
