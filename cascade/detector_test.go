@@ -71,6 +71,8 @@ func TestOpenedSection7(t *testing.T) {
 			&cascade.Finding{Cause: "network", Members: []int{5, 2, 1, 6}, Suspects: []int{1, 6}}},
 		{"suspects of another failure, or of long ago", network, []cascade.View{suspect(1, broken, now), open(2, network, now), suspect(3, network, tooFar), self},
 			&cascade.Finding{Cause: "network", Members: []int{5, 2}}},
+		{"a suspect that works again", network, []cascade.View{open(1, network, now), with(suspect(2, network, now), func(v *cascade.View) { v.Failing = false }), self},
+			&cascade.Finding{Cause: "network", Members: []int{5, 1}}},
 		{"by words alone", host, []cascade.View{open(1, dns, now), self}, &cascade.Finding{Cause: "signature", Members: []int{5, 1}}},
 		{"the category of one peer is enough", dns, []cascade.View{open(1, host, now), open(2, network, now), self}, &cascade.Finding{Cause: "network", Members: []int{5, 1, 2}}},
 		{"the category of a suspect is enough", dns, []cascade.View{open(1, host, now), suspect(2, network, now), self},

@@ -200,10 +200,9 @@ func TestSection4_DecideScoredIsNeverRemembered(t *testing.T) {
 func TestSection4_ADegradedCallsThresholdIsFixedAtTheDecision(t *testing.T) {
 	r := newRig(t, expediter.Config{Tools: tools("Grep", "Bash"), Policy: expediter.Policy{Budget: 50}})
 	r.fail("Grep", 1, cascade.Upstream)
-	d := r.x.DecideScored("Grep", capability.Degraded, r.step, r.now())
-	plain := r.ask("Grep", "CALL")
-	r.record(plain, expediter.Failure(cascade.Upstream, "502"))
-	r.state("Grep", breaker.Closed)
+	r.x.SetAvailability("Grep", capability.Degraded, r.step, r.now())
+	d := r.ask("Grep", "CALL")
+	r.x.SetAvailability("Grep", capability.Available, r.step, r.now())
 	r.record(d, expediter.Failure(cascade.Upstream, "502"))
 	r.state("Grep", breaker.Open)
 
@@ -242,6 +241,21 @@ func TestSection4_NoStepAndNoTimeReadAsTheLatest(t *testing.T) {
 		if ok := r.row("Grep").LastSuccess; ok.Step != 7 || ok.At != 500 {
 			t.Errorf("at %v the success was at %+v", past, ok)
 		}
+	}
+}
+
+// In the journal no time is 0, and no step is what it was given as.
+func TestSection4_TheJournalKeepsWhatWasGiven(t *testing.T) {
+	var got [][2]int64
+	x, err := expediter.New(expediter.Config{Events: expediter.Events{Journal: func(ev *expediter.Event) { got = append(got, [2]int64{ev.Step, ev.At}) }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Decide("Grep", 4, time.UnixMilli(70))
+	x.Decide("Grep", expediter.NoStep, time.Time{})
+	x.BeginCycle(2, time.UnixMilli(60))
+	if diff := cmp.Diff([][2]int64{{0, 0}, {4, 70}, {-1, 0}, {2, 60}}, got); diff != "" {
+		t.Errorf("step and time (-want +got):\n%s", diff)
 	}
 }
 

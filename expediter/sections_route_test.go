@@ -181,6 +181,22 @@ func TestSection8_TheRingOfRoutesIsBounded(t *testing.T) {
 	}
 }
 
+func TestSection8_TheRingTellsRoutesOfOneToolApart(t *testing.T) {
+	r, _ := routings(t, expediter.Config{})
+	r.away("Grep")
+	r.ask("Grep", "SKIP unavailable")
+	r.away("Bash")
+	r.ask("Grep", "SKIP unavailable")
+	r.ask("Grep", "SKIP unavailable")
+	var got []string
+	for _, taken := range r.x.Status().Routes {
+		got = append(got, fmt.Sprintf("%s %d", taken.Route.Tool, taken.Times))
+	}
+	if diff := cmp.Diff([]string{"Bash 1", "Find 2"}, got); diff != "" {
+		t.Errorf("routes (-want +got):\n%s", diff)
+	}
+}
+
 // The ring and the counters do not depend on whether anybody watches.
 func TestSection8_RoutesAreKeptWhoeverWatches(t *testing.T) {
 	run := func(events expediter.Events) expediter.Status {

@@ -184,6 +184,9 @@ func TestSection2_ForceOpenEndsATrial(t *testing.T) {
 	r.fail("Grep", 3, cascade.Upstream)
 	_, trial := r.probe("Grep")
 	r.must(r.x.ForceOpen("Grep", "", r.step, r.now()))
+	if r.row("Grep").ProbeInFlight {
+		t.Error("the trial is still said to be under way")
+	}
 	if !r.record(trial, expediter.Success()).Stale {
 		t.Error("the trial closed a circuit that an operator holds open")
 	}
