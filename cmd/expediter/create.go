@@ -74,7 +74,7 @@ func creatable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return fmt.Errorf("%s is a folder; add the name of a file", path)
+		return fmt.Errorf("%s is a folder; give --report-file the name of a file in it", path)
 	case err == nil && isStream(path, info):
 		return nil
 	}
@@ -83,7 +83,11 @@ func creatable(path string) error {
 	}
 	temp, err := createBeside(path)
 	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w; name a file in a folder that can be written", path, err)
+		var reason *fs.PathError
+		if errors.As(err, &reason) {
+			err = reason.Err // without the name of the trial
+		}
+		return fmt.Errorf("%s cannot be written: %w; give --report-file a name in a folder that can be written", path, err)
 	}
 	return errors.Join(temp.Close(), os.Remove(temp.Name()))
 }

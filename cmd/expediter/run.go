@@ -107,6 +107,9 @@ func (o runOptions) run(cmd *cobra.Command, path string) error {
 	if o.dryRun {
 		return printPlan(cmd, cfg)
 	}
+	if err := o.outputs(path); err != nil {
+		return err
+	}
 	return o.work(cmd, cfg)
 }
 
@@ -146,7 +149,7 @@ func (o runOptions) report(cmd *cobra.Command, progress io.Writer, r report.Repo
 		return printReport(cmd.OutOrStdout(), o.format, r)
 	}
 	if err := saveReport(o.file, o.format, r); err != nil {
-		return err
+		return errors.Join(err, printReport(cmd.OutOrStdout(), o.format, r))
 	}
 	_, err := fmt.Fprintf(progress, "%s\nreport: %s\n", r.Summary, redact.Text(o.file, maxPath))
 	return err

@@ -37,7 +37,22 @@ func saveReport(path, format string, r report.Report) error {
 		return err
 	}
 	if err := createFile(path, text, true); err != nil {
-		return fmt.Errorf("%w; give --report-file a name in a folder that can be written", err)
+		return fmt.Errorf("%w; the report follows on standard output", err)
 	}
 	return nil
+}
+
+// outputs looks at the files that a run will write, before it works.
+func (o runOptions) outputs(task string) error {
+	switch {
+	case sameFile(o.journal, task):
+		return usagef("--journal %.200q is the task itself; give the journal a file of its own", o.journal)
+	case sameFile(o.file, task):
+		return usagef("--report-file %.200q is the task itself; give the report a file of its own", o.file)
+	case sameFile(o.file, o.journal):
+		return usagef("--report-file and --journal are both %.200q; give each a file of its own", o.file)
+	case o.file == "":
+		return nil
+	}
+	return creatable(o.file)
 }

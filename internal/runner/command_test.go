@@ -1,3 +1,5 @@
+//go:build unix
+
 package runner
 
 import (
@@ -128,5 +130,14 @@ func TestInterruptIsNoTimeout(t *testing.T) {
 	f := shell(t, `sleep 60`).run(ctx)
 	if f.timedOut || !errors.Is(f.err, context.Canceled) {
 		t.Errorf("got %+v, want context.Canceled and no timeout", f)
+	}
+}
+
+func TestCommandInAFolderThatIsMissing(t *testing.T) {
+	c := shell(t, "true")
+	c.dir = filepath.Join(c.dir, "missing")
+	f := c.run(context.Background())
+	if !errors.Is(f.err, os.ErrNotExist) || !strings.Contains(f.err.Error(), "the tool's folder") {
+		t.Errorf("got %v, want an error about the folder", f.err)
 	}
 }
