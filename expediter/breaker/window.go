@@ -9,7 +9,7 @@ const rateScale = 1_000_000_000
 // Window is the rolling window of a rate policy: one bit for each of the last
 // outcomes since the last change of state.
 type Window struct {
-	bits     []uint64
+	bits     []uint64 // grows as outcomes come, so that a large size costs nothing yet
 	size     int
 	held     int // outcomes in the window
 	next     int // where the next outcome goes
@@ -21,7 +21,6 @@ type Window struct {
 // NewWindow returns an empty window for a validated Trip.
 func NewWindow(t Trip) *Window {
 	return &Window{
-		bits:     make([]uint64, (t.Window+63)/64),
 		size:     t.Window,
 		minCalls: t.MinCalls,
 		rate:     uint64(math.Round(t.Rate * rateScale)),
@@ -31,6 +30,9 @@ func NewWindow(t Trip) *Window {
 // Push adds an outcome and drops the oldest when the window is full.
 func (w *Window) Push(failed bool) {
 	word, bit := w.next/64, uint64(1)<<(w.next%64)
+	if word == len(w.bits) {
+		w.bits = append(w.bits, 0)
+	}
 	if w.held == w.size {
 		if w.bits[word]&bit != 0 {
 			w.failures--

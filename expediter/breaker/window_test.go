@@ -52,3 +52,22 @@ func TestTheLargestWindow(t *testing.T) {
 		t.Errorf("one of %d succeeded, and %v is exceeded", MaxWindow, rate)
 	}
 }
+
+// A map from outside may ask for the largest window for each of many tools:
+// the memory comes with the outcomes.
+func TestAWindowTakesMemoryAsOutcomesCome(t *testing.T) {
+	w := NewWindow(Trip{Policy: Rate, Window: MaxWindow, MinCalls: 1, Rate: 0.5})
+	for range 100 {
+		w.Push(true)
+	}
+	w.Reset()
+	for range 100 {
+		w.Push(true)
+	}
+	if got, most := 8*cap(w.bits), 64; got > most {
+		t.Errorf("100 outcomes of a window of %d take %d bytes, want at most %d", MaxWindow, got, most)
+	}
+	if failures, held := w.Count(); failures != 100 || held != 100 {
+		t.Errorf("got %d failures of %d outcomes, want 100 of 100", failures, held)
+	}
+}
