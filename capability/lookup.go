@@ -2,6 +2,17 @@ package capability
 
 import "strings"
 
+// Nearest returns the key of by that serves a tool: the tool's own name, else
+// the name cut at its last slash, and so on (`a/b/c`: `a/b`, else `a`).
+func Nearest[V any](by map[string]V, tool string) (name string, ok bool) {
+	for name := tool; name != ""; name = parent(name) {
+		if _, ok := by[name]; ok {
+			return name, true
+		}
+	}
+	return "", false
+}
+
 // Lookup returns the entry that serves a tool: its own, else the one of the
 // name cut at its last slash, and so on (`a/b/c`: that of `a/b`, else of `a`).
 func (m Map) Lookup(tool string) (Entry, bool) {

@@ -2,7 +2,6 @@ package capability
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/expediter-go/expediter/capability/document"
 	"github.com/expediter-go/expediter/expediter/breaker"
@@ -122,23 +121,7 @@ func checkPolicy(p breaker.Policy, n *document.Node) document.Problems {
 		return nil
 	}
 	both := (p.Probe.Every == 0) == (p.Probe.Max == 0) && (p.Trip.MinCalls == 0) == (p.Trip.Window == 0)
-	err := p.Over(breaker.Defaults()).Validate(both)
-	if err == nil {
-		return nil
-	}
-	var problems document.Problems
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		path, what, _ := strings.Cut(line, ": ")
-		what, do, _ := strings.Cut(what, "; ")
-		at := n
-		for key := range strings.SplitSeq(path, ".") {
-			if inner := at.Key(key); inner != nil {
-				at = inner
-			}
-		}
-		problems = append(problems, at.Problem(path+": "+what, do))
-	}
-	return problems
+	return n.Place(p.Over(breaker.Defaults()).Validate(both))
 }
 
 // warnings is what may be a mistake in a file that works.
@@ -149,7 +132,7 @@ func (e Entry) warnings(n *document.Node, served map[string]bool) document.Probl
 		problems = append(problems, list.Warning("the alternatives are never taken, since the tool is marked no_substitute", "remove one of the two"))
 	}
 	for i, a := range e.Alternatives {
-		if a.Tool == "" || hasEntry(a.Tool, served) {
+		if _, ok := Nearest(served, a.Tool); ok || a.Tool == "" {
 			continue
 		}
 		at := list.Items()[i].Key("tool")
@@ -158,13 +141,4 @@ func (e Entry) warnings(n *document.Node, served map[string]bool) document.Probl
 			"add one, or nothing is known of what to do when it fails"))
 	}
 	return problems
-}
-
-func hasEntry(tool string, served map[string]bool) bool {
-	for ; tool != ""; tool = parent(tool) {
-		if served[tool] {
-			return true
-		}
-	}
-	return false
 }

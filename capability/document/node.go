@@ -1,6 +1,9 @@
 package document
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // Kind is what a Node is.
 type Kind uint8
@@ -132,6 +135,28 @@ func (n *Node) Warning(what, do string) Problem {
 	p := n.Problem(what, do)
 	p.Warning = true
 	return p
+}
+
+// Place makes a problem of each line of err, `key.below.key: what is wrong; what
+// to do`, at the node that its keys lead to from n, or at the nearest one around
+// it. A nil node has no place and gives none.
+func (n *Node) Place(err error) Problems {
+	if n == nil || err == nil {
+		return nil
+	}
+	var problems Problems
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		what, do, _ := strings.Cut(line, "; ")
+		keys, _, _ := strings.Cut(what, ": ")
+		at := n
+		for key := range strings.SplitSeq(keys, ".") {
+			if inner := at.Key(key); inner != nil {
+				at = inner
+			}
+		}
+		problems = append(problems, at.Problem(what, do))
+	}
+	return problems
 }
 
 // reindex makes the index of a large mapping; the first of a repeated key

@@ -12,7 +12,6 @@ import (
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/capability/document"
-	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/internal/task"
 )
 
@@ -151,54 +150,8 @@ func checkMap(name string, data []byte) (capability.Map, document.Problems, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	return file.Map, file.Warnings, policyProblems(root, file).Err()
-}
-
-// policyProblems checks the section `expediter` and, over it, the policies of
-// the entries.
-func policyProblems(root *document.Node, file capability.File) document.Problems {
-	section := struct {
-		Named string `json:"policy"`
-		expediter.Policy
-	}{Named: "faithful"}
-	if problems, bad := file.Expediter.Decode(&section).(document.Problems); bad {
-		return problems
-	}
-	base, err := expediter.PolicyNamed(section.Named)
-	if err != nil {
-		return placed(file.Expediter.Key("policy"), err)
-	}
-	policy := section.Policy.Over(base)
-	problems := placed(file.Expediter, policy.Validate(true))
-	if len(problems) > 0 {
-		return problems
-	}
-	entries := root.Key("capability_map").Items()
-	for i, e := range file.Map {
-		problems = append(problems, placed(entries[i].Key("policy"), e.Policy.Over(policy.Policy).Validate(true))...)
-	}
-	return problems
-}
-
-// placed puts each line of a policy's error, which begins with the path of its
-// field, at the field's place below n.
-func placed(n *document.Node, err error) document.Problems {
-	if err == nil || n == nil {
-		return nil
-	}
-	var problems document.Problems
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		what, do, _ := strings.Cut(line, "; ")
-		path, _, _ := strings.Cut(what, ": ")
-		at := n
-		for key := range strings.SplitSeq(path, ".") {
-			if inner := at.Key(key); inner != nil {
-				at = inner
-			}
-		}
-		problems = append(problems, at.Problem(what, do))
-	}
-	return problems
+	_, _, problems := task.ReadPolicy(file.Expediter, root.Key("capability_map"), file.Map)
+	return file.Map, file.Warnings, problems.Err()
 }
 
 // summary is the one line that a good map deserves.

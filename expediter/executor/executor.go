@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/expediter"
 )
@@ -173,20 +173,8 @@ func (e *Executor) call(ctx context.Context, tool string, fn func(context.Contex
 
 // deadline is the tool's own, or its parent's, or the default.
 func (e *Executor) deadline(tool string) time.Duration {
-	if d, ok := nearest(e.cfg.Deadlines, tool); ok {
-		return d
+	if name, ok := capability.Nearest(e.cfg.Deadlines, tool); ok {
+		return e.cfg.Deadlines[name]
 	}
 	return e.cfg.Deadline
-}
-
-// nearest looks up a tool, or else what it belongs to: `a/b/c`, `a/b`, `a`.
-func nearest[V any](by map[string]V, tool string) (V, bool) {
-	for {
-		v, ok := by[tool]
-		cut := strings.LastIndexByte(tool, '/')
-		if ok || cut < 0 {
-			return v, ok
-		}
-		tool = tool[:cut]
-	}
 }

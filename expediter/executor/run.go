@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
 )
@@ -108,7 +109,8 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 // whole of the tool's goroutine.
 func (e *Executor) guarded(ctx context.Context, tool string, fn func(context.Context) error, deliver func(ending)) {
 	end := ending{way: exited, outcome: expediter.Failure(cascade.Unknown, "the tool ended its goroutine without an answer")}
-	rules, _ := nearest(e.rules, tool)
+	name, _ := capability.Nearest(e.rules, tool)
+	rules := e.rules[name]
 	defer func() {
 		if p := recover(); p != nil {
 			end = ending{way: panicked, value: p, stack: debug.Stack(), outcome: judgePanic(tool, rules, p)}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -174,16 +173,8 @@ func (c *Checker) tell(x *expediter.Engine, tool, name string, v verdict, step i
 
 // checkOf names the check that serves a tool; empty: none does.
 func (c *Checker) checkOf(tool string) string {
-	for name := tool; ; {
-		if _, ok := c.cfg.Checks[name]; ok {
-			return name
-		}
-		cut := strings.LastIndexByte(name, '/')
-		if cut < 0 {
-			return ""
-		}
-		name = name[:cut]
-	}
+	name, _ := capability.Nearest(c.cfg.Checks, tool)
+	return name
 }
 
 // Forget drops the scores of tools (none: all), because the caller knows of a

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -36,13 +37,7 @@ type File struct {
 // takes the place of the policy that the file names; what the file sets by
 // itself stays.
 func (f *File) Effective(named string) (expediter.Policy, error) {
-	if named == "" {
-		named = f.PolicyName
-	}
-	if named == "" {
-		named = "faithful"
-	}
-	base, err := expediter.PolicyNamed(named)
+	base, err := expediter.PolicyNamed(cmp.Or(named, f.PolicyName, defaultPolicy))
 	if err != nil {
 		return expediter.Policy{}, err
 	}

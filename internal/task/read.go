@@ -7,7 +7,6 @@ import (
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/capability/document"
-	"github.com/expediter-go/expediter/expediter"
 )
 
 // Read reads a task file, YAML or JSON. name is for messages. The error is a
@@ -54,7 +53,9 @@ func (r *reader) root(root *document.Node) {
 		r.fail(root, "the task has no name", "add name: what the task is called")
 	}
 	r.capabilities(root, raw.Map)
-	r.policy(raw.Expediter, raw.Map)
+	var problems document.Problems
+	r.file.PolicyName, r.file.Policy, problems = ReadPolicy(raw.Expediter, raw.Map, r.file.Map)
+	r.problems = append(r.problems, problems...)
 	r.tools(root, raw.Tools)
 	r.undeclared(raw.Tools)
 	r.subtasks(root, raw.Subtasks)
@@ -82,48 +83,6 @@ func (r *reader) entry(tool string) capability.Entry {
 		r.entries[tool] = e
 	}
 	return e
-}
-
-func (r *reader) policy(n, entries *document.Node) {
-	var raw struct {
-		Named string `json:"policy"`
-		expediter.Policy
-	}
-	if err := n.Decode(&raw); err != nil {
-		r.add(err)
-		return
-	}
-	r.file.PolicyName, r.file.Policy = raw.Named, raw.Policy
-	p, err := r.file.Effective("")
-	if err != nil {
-		r.policyProblems(n, err)
-		return
-	}
-	for i, e := range r.file.Map {
-		r.policyProblems(entries.Items()[i].Key("policy"), e.Policy.Over(p.Policy).Validate(true))
-	}
-}
-
-// policyProblems places each line of a policy's errors, which begins with the
-// path of its field.
-func (r *reader) policyProblems(n *document.Node, err error) {
-	if err == nil || n == nil {
-		return
-	}
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		what, do, _ := strings.Cut(line, "; ")
-		path, _, _ := strings.Cut(what, ":")
-		if strings.HasPrefix(what, "unknown policy") {
-			path = "policy"
-		}
-		place := n
-		for key := range strings.SplitSeq(path, ".") {
-			if inner := place.Key(key); inner != nil {
-				place = inner
-			}
-		}
-		r.fail(place, what, do)
-	}
 }
 
 // undeclared warns of tools that the map does not mention: nothing can stand
