@@ -3,10 +3,9 @@ package executor
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
 
 	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 )
 
@@ -112,16 +111,4 @@ func instead(route *capability.Route) string {
 }
 
 // plain bounds a text of the map and makes it one line.
-func plain(s string) string {
-	const most = 200
-	clean := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if runes := []rune(clean); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return clean
-}
+func plain(s string) string { return redact.Text(s, 200) }
