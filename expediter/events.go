@@ -129,7 +129,7 @@ type Event struct {
 	DurationMS int64             `json:"duration_ms,omitempty"`
 	RetryMS    int64             `json:"retry_after_ms,omitempty"`
 	Cause      *cascade.Category `json:"cause,omitempty"` // declare_outage
-	Reason     string            `json:"why,omitempty"`   // force_open, reset, disable, observe_only, begin_cycle, confirm_recovery: the operator's words
+	Reason     string            `json:"why,omitempty"`   // force_open, reset, disable, observe_only, confirm_recovery: the operator's words
 	On         *bool             `json:"on,omitempty"`    // observe_only
 	Note       map[string]any    `json:"note,omitempty"`  // task, subtask, route_taken, note
 

@@ -17,7 +17,7 @@ type Status struct {
 	Cycle         int             // the first is 1
 	Paused        Reason          // Systemic, Budget or NoReason
 	ObserveOnly   bool            // shadow mode: everything is CALL
-	ObserveReason string          // the operator\'s words
+	ObserveReason string          // the operator's words
 	Consumed      int             // of the failure budget
 	Limit         int             // the failure budget; budget.Unlimited: none
 	Charges       []Charge        // of this cycle, oldest first
@@ -50,7 +50,6 @@ type ToolStatus struct {
 	Next                 int64           // distance to the next trial of an open tool, in Unit
 	Unit                 breaker.Unit    // of Next
 	ProbeInFlight        bool
-	Viable               string            // the alternative that routing would choose now; empty: none
 	ViableRoute          *capability.Route // what routing would choose now, were the tool open
 }
 
@@ -148,9 +147,6 @@ func (x *Engine) row(t *tool) ToolStatus {
 		r.Next = x.left(t)
 	}
 	r.ViableRoute = x.route(t, t.name)
-	if r.ViableRoute.Kind == capability.UseAlternative {
-		r.Viable = r.ViableRoute.Tool
-	}
 	return r
 }
 

@@ -36,7 +36,7 @@ func fullStatus() expediter.Status {
 	grep := expediter.ToolStatus{Tool: "Grep", State: breaker.Open, Declared: true, Run: 3, Next: 2, OpenedStep: 4, OpenedAt: second(40),
 		RunFailures: []expediter.Moment{{Category: cascade.ToolMissing, Text: "rg: not found"}, {Category: cascade.ToolMissing, Text: "rg: not found"}, {Category: cascade.ToolMissing, Text: "rg: not found"}}, Trip: cascade.Failure{Category: cascade.ToolMissing}, FailedProbes: 1,
 		LastFailure: &expediter.Moment{Step: 6, At: second(60), Category: cascade.ToolMissing, Text: "rg: not found"}, LastSuccess: &expediter.Moment{Step: 1, At: second(-86400)},
-		Viable: "Bash", ViableRoute: grepRoute, Entry: capability.Entry{Fallback: "ask the user which files to examine"}}
+		ViableRoute: grepRoute, Entry: capability.Entry{Fallback: "ask the user which files to examine"}}
 	web := expediter.ToolStatus{Tool: "WebSearch", State: breaker.HalfOpen, Run: 1, OpenedStep: 5, OpenedAt: second(50), Policy: breaker.Policy{FailureThreshold: 1},
 		RunFailures: []expediter.Moment{{Category: cascade.Network, Text: "dial tcp 10.0.0.1:443: connection refused"}}, Trip: cascade.Failure{Category: cascade.Network},
 		Entry: capability.Entry{KnownIssues: "refuses connections at night", Fallback: "state what information is needed"}}

@@ -206,7 +206,7 @@ Route 3: Scope reduction
 func TestScopeView(t *testing.T) {
 	st := expediter.Status{User: true, Tools: []expediter.ToolStatus{
 		{Tool: "Closed", State: breaker.Closed},
-		{Tool: "Away", State: breaker.Closed, Score: capability.Unavailable, Viable: "Closed"},
+		{Tool: "Away", State: breaker.Closed, Score: capability.Unavailable, ViableRoute: &capability.Route{Kind: capability.UseAlternative, Tool: "Closed"}},
 		{Tool: "Weak", State: breaker.Closed, Score: capability.Degraded},
 		{Tool: "Trial", State: breaker.HalfOpen},
 		{Tool: "Off", State: breaker.Open, Disabled: true},

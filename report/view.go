@@ -19,7 +19,7 @@ func ScopeView(st *expediter.Status) scope.View {
 		if t == nil {
 			return unseen(st.Strict)
 		}
-		s := scope.Tool{State: stateName(t.State), Usable: usable(t), Alternative: t.Viable}
+		s := scope.Tool{State: stateName(t.State), Usable: usable(t)}
 		if !s.Usable {
 			s.Reason, s.Unblock = "circuit "+s.State, unblock(st, t)
 		}
