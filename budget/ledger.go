@@ -5,6 +5,12 @@ import (
 	"slices"
 )
 
+// Limits of a ledger.
+const (
+	Default   = 5  // failures per cycle (SPEC section 6)
+	Unlimited = -1 // counts, never exhausts
+)
+
 // MaxCharges bounds the charges that a ledger remembers one by one; consumed
 // goes on counting beyond it, the oldest charges are then forgotten.
 const MaxCharges = 10_000
