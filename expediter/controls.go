@@ -40,7 +40,7 @@ func (x *Engine) ConfirmRecovery(why string, step int64, at time.Time) (Result, 
 // SetAvailability remembers the pre-call score of a tool (SPEC section 9),
 // until an incident drops it. It consumes no budget and opens nothing.
 func (x *Engine) SetAvailability(tool string, score capability.Score, step int64, at time.Time) {
-	tool = toolName(tool)
+	tool, score = toolName(tool), validScore(score)
 	x.do(OpAvailability, step, at, func() {
 		if x.cur.ev != nil {
 			x.cur.ev.Tool, x.cur.ev.Score = tool, score
@@ -62,6 +62,7 @@ func (x *Engine) SetAvailability(tool string, score capability.Score, step int64
 // as a lost server: the CLOSED ones open, all become one recovering incident,
 // nothing pauses, and the budget is charged once (SPEC section 7).
 func (x *Engine) DeclareOutage(cause cascade.Category, tools []string, step int64, at time.Time) (Result, error) {
+	cause = validCategory(cause)
 	named := make([]string, len(tools))
 	for i, t := range tools {
 		named[i] = toolName(t)
@@ -72,6 +73,9 @@ func (x *Engine) DeclareOutage(cause cascade.Category, tools []string, step int6
 		}
 		if len(tools) == 0 {
 			return errors.New("declare_outage names no tool; name at least one")
+		}
+		if len(tools) > x.cfg.MaxTools+len(x.table.specs) {
+			return fmt.Errorf("declare_outage names %d tools; at most %d are held", len(tools), x.cfg.MaxTools+len(x.table.specs))
 		}
 		return nil
 	}, func() { x.outage(cause, named) })
@@ -86,7 +90,7 @@ func (x *Engine) outage(cause cascade.Category, tools []string) {
 		if t == nil {
 			t = x.enter(name)
 		}
-		if t.inc == inc {
+		if t == nil || t.off || t.inc == inc {
 			continue
 		}
 		if t.m.State() == breaker.Closed {
@@ -101,6 +105,7 @@ func (x *Engine) outage(cause cascade.Category, tools []string) {
 	x.ledger.Charge(budget.Charge{Tool: tools[0], Step: x.cur.step, At: x.cur.at,
 		Category: cause.String(), Text: text, Declared: true})
 	x.told(IncidentDeclared, inc.cause, inc.names)
+	x.endIfEmpty(inc) // every tool of it is disabled
 }
 
 // ForceOpen makes every request for the tool a SKIP, without probes, until
@@ -112,7 +117,9 @@ func (x *Engine) ForceOpen(name, why string, step int64, at time.Time) error {
 		x.newGeneration(t)
 		t.m.Trip(x.cur.step)
 		t.forced, t.off = true, false
-		t.ill().tripped = false // no failure of its own: no peer of a cascade
+		if from == breaker.Closed {
+			t.ill().tripped = false // no failure of its own: no peer of a cascade
+		}
 		bad := t.ill()
 		bad.reason, bad.fails = clip(why), nil
 		if from != breaker.Open {
@@ -142,7 +149,7 @@ func (x *Engine) Reset(name, why string, step int64, at time.Time) error {
 }
 
 // Disable makes every request for the tool a CALL of which nothing is counted,
-// until Reset (SPEC section 2).
+// until Reset (SPEC section 2). What pauses every tool pauses it too.
 func (x *Engine) Disable(name, why string, step int64, at time.Time) error {
 	return x.control(OpDisable, name, why, step, at, func(t *tool) {
 		x.leave(t, false)
@@ -247,6 +254,9 @@ func (x *Engine) control(kind Op, name, why string, step int64, at time.Time, ap
 		t := x.find(name)
 		if t == nil {
 			t = x.enter(name)
+		}
+		if t == nil {
+			return
 		}
 		apply(t)
 		x.heat(t)

@@ -61,7 +61,7 @@ func (x *Engine) quickSkip(t *tool, step, at int64) (route *capability.Route, ne
 }
 
 func (x *Engine) decide(name string, score capability.Score, scored bool, step, at int64) Decision {
-	name = toolName(name)
+	name, score = toolName(name), validScore(score)
 	x.mu.Lock()
 	x.begin(OpDecide, step, at)
 	d, t := x.judge(name, score, scored)
@@ -98,8 +98,8 @@ func (x *Engine) judge(name string, score capability.Score, scored bool) (Decisi
 	if x.ledger.Exhausted() {
 		return Decision{Verb: Pause, Reason: Budget}, t
 	}
-	if t == nil && x.cfg.Strict && !x.known(name) {
-		return Decision{Verb: Skip, Reason: UnknownTool, Route: capability.Reduced()}, nil
+	if x.cfg.Strict && !x.known(name) {
+		return Decision{Verb: Skip, Reason: UnknownTool, Route: capability.Reduced()}, t
 	}
 	if !scored {
 		if score = x.scores[name]; t != nil {
@@ -107,12 +107,15 @@ func (x *Engine) judge(name string, score capability.Score, scored bool) (Decisi
 		}
 	}
 	if (t == nil || !t.off) && score == capability.Unavailable {
-		d := Decision{Verb: Skip, Reason: Unavailable}
-		d.Route = x.route(t, name)
-		return d, t
+		if t != nil {
+			return x.skip(t, Unavailable), t
+		}
+		return Decision{Verb: Skip, Reason: Unavailable, Route: x.route(nil, name)}, nil
 	}
 	if t == nil {
-		t = x.enter(name)
+		if t = x.enter(name); t == nil {
+			return Decision{Verb: Skip, Reason: UnknownTool, Route: capability.Reduced()}, nil
+		}
 	}
 	if t.off {
 		return Decision{Verb: Call, Call: x.issue(t, callInfo{shadow: true})}, t
@@ -258,7 +261,7 @@ func (x *Engine) left(t *tool) int64 {
 // tool that is not in the table.
 func (x *Engine) route(t *tool, name string) *capability.Route {
 	s := x.specOf2(t, name)
-	return s.plan.Choose(func(i int) bool { return s.alts[i].viable() }, t != nil && t.denied(), !x.cfg.UserUnavailable)
+	return s.plan.Choose(func(i int) bool { return s.alts[i] != t && s.alts[i].viable() }, t != nil && t.denied(), !x.cfg.UserUnavailable)
 }
 
 func (x *Engine) specOf2(t *tool, name string) *spec {
@@ -275,7 +278,7 @@ func (t *tool) viable() bool {
 
 // denied reports whether a denial opened the tool.
 func (t *tool) denied() bool {
-	return t.m.State() != breaker.Closed && t.tripped && !t.forced &&
+	return t.m.State() != breaker.Closed && t.tripped &&
 		(t.trip.Category == cascade.Permission || t.trip.Category == cascade.Auth)
 }
 
@@ -287,7 +290,10 @@ func (x *Engine) allow(d Decision, name string, t *tool) Decision {
 		return d
 	}
 	if t == nil {
-		t = x.enter(name)
+		if t = x.enter(name); t == nil {
+			d.Verb = d.Would
+			return d
+		}
 	}
 	d.Call = x.issue(t, callInfo{shadow: true})
 	return d
@@ -352,6 +358,8 @@ func (x *Engine) passedOver(d Decision, name string, t *tool) []PassedOver {
 		switch alt := s.alts[i]; {
 		case t != nil && t.denied() && !a.SameAuthority:
 			passed = append(passed, PassedOver{a.Tool, "not of the same authority"})
+		case alt == t:
+			passed = append(passed, PassedOver{a.Tool, "the tool itself"})
 		case alt.viable():
 			return passed
 		case alt.score == capability.Unavailable:

@@ -108,16 +108,14 @@ func (c *Caution) UnmarshalJSON(data []byte) error {
 
 // CallID names one call that the engine allowed. Ids increase, are never
 // reused, and stay valid after a restore. The zero CallID is no call. As text
-// it is the call's number and its tool's place, as in 17.3. The engine trusts
-// an id to be one that it issued: a made-up one may be taken for another call.
+// it is the call's number and a check, as in 17.b3f21.
 type CallID uint64
 
 // String returns the id's text.
 func (id CallID) String() string { return string(id.appendText(nil)) }
 
 func (id CallID) appendText(b []byte) []byte {
-	b = strconv.AppendUint(b, id.seq(), 10)
-	return strconv.AppendUint(append(b, '.'), uint64(id.idx()), 10)
+	return fmt.Appendf(b, "%d.%05x", id.seq(), uint64(id)&idxMask)
 }
 
 // MarshalText writes the id's text.
@@ -125,13 +123,13 @@ func (id CallID) MarshalText() ([]byte, error) { return id.appendText(nil), nil 
 
 // UnmarshalText reads what MarshalText writes.
 func (id *CallID) UnmarshalText(text []byte) error {
-	number, place, ok := strings.Cut(string(text), ".")
+	number, check, ok := strings.Cut(string(text), ".")
 	seq, err := strconv.ParseUint(number, 10, 64-idxBits)
-	idx, err2 := strconv.ParseUint(place, 10, idxBits)
+	low, err2 := strconv.ParseUint(check, 16, idxBits)
 	if !ok || err != nil || err2 != nil {
-		return fmt.Errorf("call id %.32q is not of the form 17.3", text)
+		return fmt.Errorf("call id %.32q is not of the form 17.b3f21", text)
 	}
-	*id = callID(seq, uint32(idx))
+	*id = CallID(seq<<idxBits | low)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package expediter
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/expediter-go/expediter/budget"
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter/breaker"
 )
 
 // Config makes an engine. It is validated once and copied.
@@ -120,31 +122,53 @@ func (c *Config) validate() error {
 	if err := c.Tools.Validate(); err != nil {
 		errs = append(errs, err)
 	}
-	if err := c.Policy.Validate(!c.Replay); err != nil {
-		errs = append(errs, fmt.Errorf("policy: %w", err))
-	}
-	if c.MaxTools < 1 || c.MaxTools > maxTools/2 || len(c.Tools) > maxTools/2 {
-		errs = append(errs, fmt.Errorf("tools: %d declared and max_tools %d; at most %d each, and max_tools at least 1", len(c.Tools), c.MaxTools, maxTools/2))
-	}
-	for _, n := range c.Tools.Mentioned() {
+	errs = append(errs, prefixed("policy: ", c.Policy.Validate(!c.Replay))...)
+	mentioned := c.Tools.Mentioned()
+	for _, n := range mentioned {
 		if toolName(n) != n {
 			errs = append(errs, fmt.Errorf("tool %.64q: a name is at most %d bytes of UTF-8", n, maxName))
 		}
 	}
+	if c.MaxTools < 1 || c.MaxTools > maxTools/2 || len(mentioned) > maxTools/2 {
+		errs = append(errs, fmt.Errorf("tools: %d mentioned and max_tools %d; at most %d each, and max_tools at least 1", len(mentioned), c.MaxTools, maxTools/2))
+	}
 	stepless := func(path string, p Policy) {
-		if c.Stepless && p.Probe.Unit.String() == "steps" {
+		if c.Stepless && p.Probe.Unit == breaker.Steps {
 			errs = append(errs, fmt.Errorf("%s: probe.unit is steps, but this caller has none; use attempts or time", path))
 		}
 	}
 	stepless("policy", c.Policy)
 	for i, e := range c.Tools {
-		p := e.Policy.Over(c.Policy.Policy)
-		if err := p.Validate(!c.Replay); err != nil {
-			errs = append(errs, fmt.Errorf("Tools[%d] %q: policy: %w", i, e.Tool, err))
+		if e.Policy == (breaker.Policy{}) {
+			continue // the engine's own
 		}
-		stepless(fmt.Sprintf("Tools[%d] %q", i, e.Tool), Policy{Policy: p})
+		p, path := e.Policy.Over(c.Policy.Policy), fmt.Sprintf("Tools[%d] %q", i, e.Tool)
+		for _, err := range prefixed("policy: ", p.Validate(!c.Replay)) {
+			if !said(errs, err) { // of the engine's policy
+				errs = append(errs, fmt.Errorf("%s: %w", path, err))
+			}
+		}
+		stepless(path, Policy{Policy: p})
 	}
 	return errors.Join(errs...)
+}
+
+// prefixed puts a path before each of the errors that err joins.
+func prefixed(path string, err error) []error {
+	var errs []error
+	switch joined, ok := err.(interface{ Unwrap() []error }); {
+	case ok:
+		for _, e := range joined.Unwrap() {
+			errs = append(errs, prefixed(path, e)...)
+		}
+	case err != nil:
+		errs = append(errs, fmt.Errorf("%s%w", path, err))
+	}
+	return errs
+}
+
+func said(errs []error, err error) bool {
+	return slices.ContainsFunc(errs, func(e error) bool { return e.Error() == err.Error() })
 }
 
 // start is the journal's first event.

@@ -28,11 +28,24 @@ const (
 	wordBits  = 3
 )
 
-func callID(seq uint64, idx uint32) CallID { return CallID(seq<<idxBits | uint64(idx)) }
+// An id's low bits are its tool's idx, spread out and shifted by its number, so
+// that an id that was made up or changed names a tool that does not exist.
+const (
+	idxMask   = 1<<idxBits - 1
+	idxSpread = 0x9e375         // odd
+	idxGather = 0xb94dd         // idxSpread * idxGather = 1 modulo 1<<idxBits
+	idxShift  = 0x9e3779b97f4a7 // times the number, its middle bits
+)
+
+func callID(seq uint64, idx uint32) CallID {
+	return CallID(seq<<idxBits | (uint64(idx)*idxSpread+seq*idxShift>>idxBits)&idxMask)
+}
 
 func (id CallID) seq() uint64 { return uint64(id) >> idxBits }
 
-func (id CallID) idx() uint32 { return uint32(id) & (1<<idxBits - 1) }
+func (id CallID) idx() uint32 {
+	return uint32((uint64(id) - id.seq()*idxShift>>idxBits) * idxGather & idxMask)
+}
 
 // fastCall answers CALL for a healthy tool. It is false when the slow path has
 // to decide.
@@ -100,7 +113,7 @@ func (x *Engine) fastSuccess(id CallID, step, at int64) bool {
 func (t *tool) publish() {
 	w := t.genSeq << wordBits
 	switch {
-	case t.score != capability.Available || t.forced || t.off:
+	case t.score != capability.Available || t.forced || t.off || t.barred:
 	case t.m.State() == breaker.Open && t.inc == nil:
 		w |= wordOpen
 	case t.m.State() == breaker.Closed:

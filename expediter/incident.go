@@ -194,6 +194,7 @@ func (x *Engine) autoConfirm() {
 	}
 	x.confirm()
 	x.publishGate()
+	x.notePause(x.pauseReason())
 }
 
 // dropScores forgets every pre-call score: an incident has changed what they

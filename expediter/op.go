@@ -58,7 +58,18 @@ func (x *Engine) finish() {
 	}
 	x.eventSeq++
 	o.ev.Seq = x.eventSeq
-	x.queue.add(notice{event: o.ev})
+	x.queueEvent(o.ev)
+}
+
+// queueEvent tells each observer of whole events separately, so that one that
+// panics takes nothing from another.
+func (x *Engine) queueEvent(ev *Event) {
+	if x.events.Journal != nil {
+		x.queue.add(notice{event: ev})
+	}
+	if ev.Op == OpDecide && x.events.Decided != nil || ev.Op == OpRecord && x.events.Recorded != nil {
+		x.queue.add(notice{call: ev})
+	}
 }
 
 // pauseReason is the derived fact of SPEC sections 6 and 7.

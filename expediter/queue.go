@@ -11,7 +11,8 @@ type queue struct {
 
 // notice is one thing to tell one observer.
 type notice struct {
-	event    *Event
+	event    *Event // for Journal
+	call     *Event // for Decided or Recorded
 	move     *Transition
 	route    *Routing
 	incident *IncidentEvent
@@ -75,7 +76,11 @@ func (x *Engine) tell(n notice) {
 	}()
 	switch {
 	case n.event != nil:
-		x.tellEvent(n.event)
+		x.events.Journal(n.event)
+	case n.call != nil && n.call.Op == OpDecide:
+		x.events.Decided(n.call)
+	case n.call != nil:
+		x.events.Recorded(n.call)
 	case n.move != nil:
 		x.events.Transition(*n.move)
 	case n.route != nil:
@@ -86,16 +91,4 @@ func (x *Engine) tell(n notice) {
 		x.events.Paused(*n.pause)
 	}
 	done = true
-}
-
-func (x *Engine) tellEvent(ev *Event) {
-	if x.events.Journal != nil {
-		x.events.Journal(ev)
-	}
-	switch {
-	case ev.Op == OpDecide && x.events.Decided != nil:
-		x.events.Decided(ev)
-	case ev.Op == OpRecord && x.events.Recorded != nil:
-		x.events.Recorded(ev)
-	}
 }

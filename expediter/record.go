@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/expediter-go/expediter/budget"
+	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter/breaker"
@@ -23,6 +24,7 @@ func (x *Engine) Record(call CallID, o Outcome, step int64, at time.Time) (Resul
 	}
 	// As the journal keeps them, so that its fold is the live state.
 	o.Signature = clip(o.Signature)
+	o.Result, o.Category = validOutcome(o.Result), validCategory(o.Category)
 	o.Duration, o.RetryAfter = o.Duration.Truncate(time.Millisecond), o.RetryAfter.Truncate(time.Millisecond)
 	x.mu.Lock()
 	x.start0(OpRecord, step, ms)
@@ -55,7 +57,7 @@ func (x *Engine) Record(call CallID, o Outcome, step int64, at time.Time) (Resul
 func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
 	slow := o.Result == cascade.Succeeded && t.spec.policy.SlowCallMS > 0 && o.Duration.Milliseconds() > t.spec.policy.SlowCallMS
 	stale := id.seq() <= t.genSeq || t.m.State() == breaker.Open || t.m.State() == breaker.HalfOpen && t.probe.call != id
-	if info.shadow {
+	if info.shadow || t.off {
 		x.counts.Ignored++
 		x.seen(t, o, slow)
 		return
@@ -128,6 +130,7 @@ func (x *Engine) failed(t *tool, info callInfo, o Outcome, stale, slow bool) {
 		o.Text = fmt.Sprintf("slow call: took %v, limit %d ms", o.Duration.Round(time.Millisecond), t.spec.policy.SlowCallMS)
 		if stale {
 			t.failing = false
+			x.seen(t, o, false)
 			return
 		}
 	} else {
@@ -242,6 +245,29 @@ func (x *Engine) reopened(t *tool) {
 
 // maxText bounds the error texts that the engine keeps, in characters.
 const maxText = 512
+
+// validOutcome, validCategory and validScore read a value that has no name as
+// the most careful one that has.
+func validOutcome(o cascade.Outcome) cascade.Outcome {
+	if o > cascade.Ignored {
+		return cascade.Failed
+	}
+	return o
+}
+
+func validCategory(c cascade.Category) cascade.Category {
+	if c > cascade.ToolMissing {
+		return cascade.Unknown
+	}
+	return c
+}
+
+func validScore(s capability.Score) capability.Score {
+	if s > capability.Unavailable {
+		return capability.Degraded
+	}
+	return s
+}
 
 // maxName bounds a tool's name, in bytes. A longer one is known by its
 // beginning and a hash.

@@ -132,13 +132,18 @@ func (r *ring) pending(last uint64) []uint64 {
 			out = append(out, k*32+uint64(bits.TrailingZeros32(open)))
 		}
 	}
-	first := uint64(1)
-	if last > ringCalls {
-		first = last - ringCalls + 1
-	}
-	for seq := first; seq <= last; seq++ {
-		if _, late := r.late[seq/32]; !late && !r.recorded(seq) {
-			out = append(out, seq)
+	for i := range r.words {
+		w := r.words[i].Load()
+		for e := w >> 32; e*ringCalls+uint64(i)*32 <= last; e++ {
+			open := uint32(ringFull)
+			if e == w>>32 {
+				open = ^uint32(w)
+			}
+			for ; open != 0; open &= open - 1 {
+				if seq := e*ringCalls + uint64(i)*32 + uint64(bits.TrailingZeros32(open)); seq <= last {
+					out = append(out, seq)
+				}
+			}
 		}
 	}
 	slices.Sort(out)

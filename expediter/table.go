@@ -25,6 +25,7 @@ type tool struct {
 	born     uint64 // calls up to this id belong to an earlier tool of this idx
 	declared bool
 	gone     bool // evicted; a published name may still lead here
+	barred   bool // strict mode does not know it
 	spec     *spec
 	m        breaker.Machine
 	win      *breaker.Window // rate policy only
@@ -120,7 +121,6 @@ type table struct {
 	free   []uint32 // idx of evicted tools
 	orders uint64
 	learnt int              // undeclared tools held
-	forgot CallID           // calls up to this id may have been forgotten
 	specs  map[string]*spec // by entry name; "" is the spec of tools without an entry
 	tuned  map[breaker.Policy]*tuning
 }
@@ -249,9 +249,13 @@ func (x *Engine) publishNames() {
 	x.table.missed = 0
 }
 
-// enter puts a tool that nobody declared into the table.
+// enter puts a tool that nobody declared into the table. It is nil when the
+// ids have no room for one more.
 func (x *Engine) enter(name string) *tool {
 	for x.table.learnt >= x.cfg.MaxTools && x.evict() {
+	}
+	if len(x.table.free) == 0 && len(*x.tools.Load()) >= maxTools-1 {
+		return nil
 	}
 	return x.learn(name)
 }
@@ -270,6 +274,7 @@ func (x *Engine) learn(name string) *tool {
 		t.score = s
 		delete(x.scores, name)
 	}
+	t.barred = x.cfg.Strict && t.spec.plan == nil
 	x.place(t)
 	x.table.fresh[name] = t
 	x.table.rows = append(x.table.rows, t)
@@ -293,18 +298,25 @@ func (x *Engine) place(t *tool) {
 }
 
 // evict drops the longest unused undeclared tool that is CLOSED, without
-// failures and without calls in flight. It is false where there is none: the table
-// then grows.
+// failures and without calls in flight; where there is none, the longest unused
+// one without calls in flight that no operator and no incident holds. It is
+// false when there is none either.
 func (x *Engine) evict() bool {
-	var out *tool
-	at := 0
-	for i, t := range x.table.rows {
-		if t.declared || t.isHot || t.forced || t.off || t.m.Fails() > 0 {
+	var idle, any *tool
+	for _, t := range x.table.rows {
+		if t.declared || t.forced || t.off || t.inc != nil || t.flying.Load() != 0 {
 			continue
 		}
-		if t.flying.Load() == 0 && (out == nil || t.used.Load() < out.used.Load()) {
-			out, at = t, i
+		if any == nil || t.used.Load() < any.used.Load() {
+			any = t
 		}
+		if !t.isHot && t.m.Fails() == 0 && (idle == nil || t.used.Load() < idle.used.Load()) {
+			idle = t
+		}
+	}
+	out := idle
+	if out == nil {
+		out = any
 	}
 	if out == nil {
 		return false
@@ -314,21 +326,26 @@ func (x *Engine) evict() bool {
 		out.publish()
 		return false
 	}
-	out.gone = true
-	delete(x.table.fresh, out.name)
-	x.table.rows = slices.Delete(x.table.rows, at, at+1)
-	x.table.free = append(x.table.free, out.idx)
-	x.table.learnt--
+	x.remove(out)
 	return true
+}
+
+// remove takes a tool out of the table. A published name may still lead to it.
+func (x *Engine) remove(t *tool) {
+	t.gone, t.failing = true, false
+	t.m.Close()
+	x.heat(t)
+	delete(x.table.fresh, t.name)
+	x.table.rows = slices.DeleteFunc(x.table.rows, func(r *tool) bool { return r == t })
+	x.table.free = append(x.table.free, t.idx)
+	x.table.learnt--
 }
 
 // known reports whether strict mode lets a name pass: it is mentioned in the
 // map, or has an entry of its own or of a parent.
 func (x *Engine) known(name string) bool {
-	if t := x.find(name); t != nil {
-		return true
-	}
-	return x.specOf(name).plan != nil
+	t := x.find(name)
+	return t != nil && t.declared || x.specOf(name).plan != nil
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
