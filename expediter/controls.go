@@ -214,7 +214,7 @@ func (x *Engine) do(kind Op, step int64, at time.Time, apply func()) Result {
 // nothing. check sees the state before the event.
 func (x *Engine) try(kind Op, step int64, at time.Time, check func() error, apply func()) (Result, error) {
 	x.mu.Lock()
-	x.start0(kind, step, millis(at))
+	x.startEvent(kind, step, millis(at))
 	err := check()
 	if err != nil {
 		if x.cur.ev != nil {

@@ -1,6 +1,8 @@
 package expediter
 
 import (
+	"strconv"
+
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter/breaker"
@@ -38,7 +40,7 @@ type Transition struct {
 
 // String is the form of SPEC section 14: Tool:FROM->TO@step.
 func (t Transition) String() string {
-	return t.Tool + ":" + t.From.String() + "->" + t.To.String() + "@" + itoa(t.Step)
+	return t.Tool + ":" + t.From.String() + "->" + t.To.String() + "@" + strconv.FormatInt(t.Step, 10)
 }
 
 // Routing is one SKIP with its route.

@@ -22,14 +22,14 @@ func (o *op) moment() cascade.Moment { return cascade.Moment{Step: o.step, At: o
 // begin starts an event: the clock moves, and an incident whose time is up
 // confirms itself.
 func (x *Engine) begin(kind Op, step, at int64) {
-	x.start0(kind, step, at)
+	x.startEvent(kind, step, at)
 	x.cur.step, x.cur.at = x.clock.advance(step, at)
 	x.autoConfirm()
 }
 
-// start0 starts an event without moving the clock, for those that may turn out
+// startEvent starts an event without moving the clock, for those that may turn out
 // to be errors.
-func (x *Engine) start0(kind Op, step, at int64) {
+func (x *Engine) startEvent(kind Op, step, at int64) {
 	x.cur = op{moves: x.cur.moves[:0]}
 	x.cur.step, x.cur.at = x.clock.now()
 	if x.perOp {

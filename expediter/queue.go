@@ -27,7 +27,7 @@ func (q *queue) add(n notice) { q.waiting = append(q.waiting, n) }
 func (x *Engine) deliver() {
 	for x.claim() {
 		for {
-			n, ok := x.take1()
+			n, ok := x.nextNotice()
 			if !ok {
 				break
 			}
@@ -48,8 +48,8 @@ func (x *Engine) claim() bool {
 	return true
 }
 
-// take1 takes the next notice, or gives the turn back.
-func (x *Engine) take1() (notice, bool) {
+// nextNotice takes the next notice, or gives the turn back.
+func (x *Engine) nextNotice() (notice, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.queue.waiting) == 0 {

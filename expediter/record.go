@@ -27,7 +27,7 @@ func (x *Engine) Record(call CallID, o Outcome, step int64, at time.Time) (Resul
 	o.Result, o.Category = validOutcome(o.Result), validCategory(o.Category)
 	o.Duration, o.RetryAfter = o.Duration.Truncate(time.Millisecond), o.RetryAfter.Truncate(time.Millisecond)
 	x.mu.Lock()
-	x.start0(OpRecord, step, ms)
+	x.startEvent(OpRecord, step, ms)
 	if x.cur.ev != nil {
 		x.describeRecord(call, o)
 	}

@@ -2,7 +2,6 @@ package expediter
 
 import (
 	"slices"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/expediter-go/expediter/capability"
@@ -196,25 +195,10 @@ func (x *Engine) newTool(name string, s *spec) *tool {
 // specOf finds the spec that serves a name: its own entry's, else that of a/b,
 // else of a.
 func (x *Engine) specOf(name string) *spec {
-	for n := name; ; {
-		if s, ok := x.table.specs[n]; ok && n != "" {
-			return s
-		}
-		cut := lastSlash(n)
-		if cut < 0 {
-			return x.table.specs[""]
-		}
-		n = n[:cut]
+	if entry, ok := capability.Nearest(x.table.specs, name); ok {
+		return x.table.specs[entry]
 	}
-}
-
-func lastSlash(s string) int {
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] == '/' {
-			return i
-		}
-	}
-	return -1
+	return x.table.specs[""]
 }
 
 // find returns the tool of that name, or nil.
@@ -347,5 +331,3 @@ func (x *Engine) known(name string) bool {
 	t := x.find(name)
 	return t != nil && t.declared || x.specOf(name).plan != nil
 }
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
