@@ -140,3 +140,55 @@ func TestRegression_MaxToolsIsABoundWhateverFails(t *testing.T) {
 		t.Errorf("%d tools are held, max_tools is 2", n)
 	}
 }
+
+// A route must not lead into the pause of an incident that pauses only some.
+func TestRegression_NoRouteIntoAPartialPause(t *testing.T) {
+	m := tools("A", "B", "C", "D")
+	for i := range 3 {
+		m[i].Shares = []string{"vpn"}
+	}
+	m[3].Alternatives = []capability.Alternative{{Tool: "C"}}
+	p := expediter.Policy{Budget: 50, Cascade: expediter.Cascade{PauseScope: expediter.PauseShares}}
+	r := newRig(t, expediter.Config{Tools: m, Policy: p})
+	r.fail("D", 3, cascade.Upstream)
+	r.fail("A", 3, cascade.Timeout)
+	r.fail("B", 3, cascade.Timeout)
+	r.ask("C", "PAUSE systemic")
+	if d := r.x.Decide("D", r.step, r.now()); d.Verb != expediter.Skip || d.Route.Kind == capability.UseAlternative {
+		t.Errorf("D: %v by %+v, want SKIP and no route to C, which is paused", d.Verb, d.Route)
+	}
+}
+
+// A tool is no alternative to itself, by way of its parent's entry either.
+func TestRegression_NoRouteToTheToolItself(t *testing.T) {
+	m := tools("Bash")
+	m[0].Alternatives = []capability.Alternative{{Tool: "Bash/rg"}}
+	r := newRig(t, expediter.Config{Tools: m})
+	r.x.SetAvailability("Bash/rg", capability.Unavailable, r.step, r.now())
+	if d := r.x.DecideScored("Bash/rg", capability.Unavailable, r.step, r.now()); d.Route.Tool == "Bash/rg" {
+		t.Errorf("Bash/rg is routed to itself: %+v", d.Route)
+	}
+}
+
+// Calls in flight outlive any number of later ones, and a restore.
+func TestRegression_PendingCallsOlderThanTheRing(t *testing.T) {
+	r := newRig(t, expediter.Config{Tools: tools("Grep")})
+	first := r.ask("Grep", "CALL")
+	for range 80_000 {
+		r.x.Decide("Grep", r.step, r.now())
+	}
+	s := r.x.Snapshot()
+	if got := len(s.Pending); got != 80_001 {
+		t.Errorf("%d calls are pending, want 80001", got)
+	}
+	if got := r.x.Status().Counts.Successes; got != 0 {
+		t.Errorf("%d successes, want 0", got)
+	}
+	x, err := expediter.Restore(expediter.Config{Tools: tools("Grep")}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Record(first.Call, expediter.Success(), r.step, r.now()); err != nil {
+		t.Errorf("the first call: %v, want no error", err)
+	}
+}

@@ -10,7 +10,7 @@ import (
 // tool that is not in the table.
 func (x *Engine) route(t *tool, name string) *capability.Route {
 	s := x.servedBy(t, name)
-	return s.plan.Choose(func(i int) bool { return s.alts[i] != t && s.alts[i].viable() }, t != nil && t.denied(), !x.cfg.UserUnavailable)
+	return s.plan.Choose(func(i int) bool { return s.alts[i] != t && s.alts[i].viable() && !x.pausesAlt(s.alts[i]) }, t != nil && t.denied(), !x.cfg.UserUnavailable)
 }
 
 func (x *Engine) servedBy(t *tool, name string) *spec {
@@ -18,6 +18,12 @@ func (x *Engine) servedBy(t *tool, name string) *spec {
 		return t.spec
 	}
 	return x.specOf(name)
+}
+
+// pausesAlt reports whether the active incident would pause a stand-in, where
+// it does not pause everything.
+func (x *Engine) pausesAlt(alt *tool) bool {
+	return x.active != nil && x.cfg.Policy.Cascade.PauseScope == PauseShares && x.pauses(alt, alt.name)
 }
 
 // viable reports whether the tool may stand in for another.
@@ -53,6 +59,8 @@ func (x *Engine) passedOver(d Decision, name string, t *tool) []PassedOver {
 			passed = append(passed, PassedOver{a.Tool, "not of the same authority"})
 		case alt == t:
 			passed = append(passed, PassedOver{a.Tool, "the tool itself"})
+		case alt.viable() && x.pausesAlt(alt):
+			passed = append(passed, PassedOver{a.Tool, "paused"})
 		case alt.viable():
 			return passed
 		case alt.score == capability.Unavailable:
