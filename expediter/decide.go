@@ -17,7 +17,7 @@ func (x *Engine) Decide(tool string, step int64, at time.Time) Decision {
 	if t := (*x.names.Load())[tool]; t != nil {
 		switch w := t.word.Load(); {
 		case w&wordFast != 0 && x.gate.Load():
-			if id, ok := x.fastCall(t, step, ms); ok {
+			if id := x.fastCall(t, step, ms); id != 0 {
 				return Decision{Verb: Call, Would: Call, Call: id}
 			}
 		case w&wordOpen != 0:

@@ -28,28 +28,25 @@ const (
 	wordBits  = 3
 )
 
-// An id's low bits are its tool's idx, spread out and shifted by its number, so
-// that an id that was made up or changed names a tool that does not exist.
+// An id's low bits are its tool's idx spread out, so that an id that was made
+// up or changed names a tool that does not exist.
 const (
 	idxMask   = 1<<idxBits - 1
-	idxSpread = 0x9e375         // odd
-	idxGather = 0xb94dd         // idxSpread * idxGather = 1 modulo 1<<idxBits
-	idxShift  = 0x9e3779b97f4a7 // times the number, its middle bits
+	idxSpread = 0x9e375 // odd
+	idxGather = 0xb94dd // idxSpread * idxGather = 1 modulo 1<<idxBits
 )
 
 func callID(seq uint64, idx uint32) CallID {
-	return CallID(seq<<idxBits | (uint64(idx)*idxSpread+seq*idxShift>>idxBits)&idxMask)
+	return CallID(seq<<idxBits | uint64(idx)*idxSpread&idxMask)
 }
 
 func (id CallID) seq() uint64 { return uint64(id) >> idxBits }
 
-func (id CallID) idx() uint32 {
-	return uint32((uint64(id) - id.seq()*idxShift>>idxBits) * idxGather & idxMask)
-}
+func (id CallID) idx() uint32 { return uint32(id) * idxGather & idxMask }
 
-// fastCall answers CALL for a healthy tool. It is false when the slow path has
+// fastCall answers CALL for a healthy tool. It is zero when the slow path has
 // to decide.
-func (x *Engine) fastCall(t *tool, step, at int64) (CallID, bool) {
+func (x *Engine) fastCall(t *tool, step, at int64) CallID {
 	if step > x.clock.step.Load() || at > x.clock.at.Load() {
 		x.clock.advance(step, at)
 	}
@@ -62,9 +59,9 @@ func (x *Engine) fastCall(t *tool, step, at int64) (CallID, bool) {
 			t.flying.Add(-1)
 		}
 		x.burn(seq)
-		return 0, false
+		return 0
 	}
-	return callID(seq, t.idx), true
+	return callID(seq, t.idx)
 }
 
 // fly counts a call of an undeclared tool, which is not evicted meanwhile.
@@ -85,26 +82,21 @@ func (x *Engine) burn(seq uint64) {
 // slow path has to record.
 func (x *Engine) fastSuccess(id CallID, step, at int64) bool {
 	all, seq := *x.tools.Load(), id.seq()
-	if int(id.idx()) >= len(all) || seq > x.seq.Load() {
+	if int(id.idx()) >= len(all) {
 		return false
 	}
 	t := all[id.idx()]
 	w := t.word.Load()
-	if w&wordClean == 0 || w>>wordBits >= seq || !x.ring.tryClaim(seq) {
+	if w&wordClean == 0 || w>>wordBits >= seq || seq > x.seq.Load() || !x.ring.tryClaim(seq) {
 		return false
 	}
 	if !t.declared {
 		t.flying.Add(-1)
 	}
-	seenStep, seenAt := x.clock.now()
-	if step > seenStep || at > seenAt {
-		seenStep, seenAt = x.clock.advance(step, at)
-	}
-	if t.okStep.Load() != seenStep {
-		raise(&t.okStep, seenStep)
-	}
-	if t.okAt.Load() != seenAt {
-		raise(&t.okAt, seenAt)
+	if s, a := x.clock.now(); step > s || at > a || t.okStep.Load() != s || t.okAt.Load() != a {
+		step, at = x.clock.advance(step, at)
+		raise(&t.okStep, step)
+		raise(&t.okAt, at)
 	}
 	return true
 }

@@ -35,17 +35,20 @@ func ringPlace(seq uint64) (word int, epoch, bit uint64) {
 }
 
 // tryClaim records the call if that takes nothing but its bit. It is false
-// when claim has to look closer.
+// when claim has to look closer. It is small enough to be inlined.
 func (r *ring) tryClaim(seq uint64) bool {
-	i, epoch, bit := ringPlace(seq)
-	w := r.words[i].Load()
-	if w>>32 != epoch {
-		if w&ringFull != ringFull || w>>32+1 != epoch {
-			return false
-		}
-		return r.words[i].CompareAndSwap(w, epoch<<32|bit)
+	word, bit := &r.words[seq/32%ringWords], uint64(1)<<(seq%32)
+	w := word.Load()
+	if w>>32 != seq/ringCalls {
+		return roll(word, w, seq)
 	}
-	return w&bit == 0 && r.words[i].CompareAndSwap(w, w|bit)
+	return w&bit == 0 && word.CompareAndSwap(w, w|bit)
+}
+
+// roll is tryClaim for the first call of a word's next epoch.
+func roll(word *atomic.Uint64, w, seq uint64) bool {
+	_, epoch, bit := ringPlace(seq)
+	return w&ringFull == ringFull && w>>32+1 == epoch && word.CompareAndSwap(w, epoch<<32|bit)
 }
 
 // claim records the call, or says that it was recorded before, or forgotten.
