@@ -222,3 +222,15 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestReadListsABoundedNumberOfProblems(t *testing.T) {
+	many := "capability_map:\n- tool: A\n  fallback: x\n  provides: y\n  alternatives:\n" + strings.Repeat("  - {tool: B}\n", 5000)
+	_, err := capability.Read("map.yaml", []byte(many))
+	var problems document.Problems
+	if !errors.As(err, &problems) || len(problems) != document.MaxProblems+1 {
+		t.Fatalf("got %d problems, want %d", len(problems), document.MaxProblems+1)
+	}
+	if last := problems[document.MaxProblems]; last.What != "too many problems to list from here on" || last.Line != 207 {
+		t.Errorf("got %+v, want a last one that says that there are more", last)
+	}
+}

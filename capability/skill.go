@@ -12,6 +12,10 @@ import (
 // untested is the degradation of a route that nobody has tried.
 const untested = "unknown — test before relying on this route"
 
+// maxSkillTools bounds the tools of one skill: a map of more would be too large
+// to read back.
+const maxSkillTools = 10_000
+
 // FromSkill makes a starting map of the tools that a skill file (SKILL.md)
 // allows: the key `allowed-tools` of its front matter, at the top level or
 // under `metadata`, as a list or as one text such as `Read Write Bash(git:*)`.
@@ -24,6 +28,10 @@ func FromSkill(name string, data []byte) (Map, error) {
 	}
 	root, err := document.Parse(name, front)
 	if err != nil {
+		return nil, err
+	}
+	var keys map[string]*document.Node // to hear of repeated ones
+	if err := root.Decode(&keys); err != nil {
 		return nil, err
 	}
 	list := root.Key("allowed-tools")
@@ -89,6 +97,9 @@ func allowed(list *document.Node) ([]string, document.Problems) {
 				checkName(place{}, tool, func(_ place, what, do string) { problems = append(problems, item.Problem(what, do)) })
 			}
 		}
+	}
+	if len(names) > maxSkillTools {
+		problems = append(problems, list.Problem(fmt.Sprintf("allowed-tools names %d tools", len(names)), fmt.Sprintf("keep at most %d", maxSkillTools)))
 	}
 	if len(names) == 0 && len(problems) == 0 {
 		problems = append(problems, list.Problem("allowed-tools names no tool", "add the tools that the skill uses"))

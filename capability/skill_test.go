@@ -1,6 +1,7 @@
 package capability_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,6 +72,8 @@ func TestFromSkillErrors(t *testing.T) {
 		{"a mapping", "---\nallowed-tools: {a: b}\n---\n", "SKILL.md:2:16: allowed-tools is a mapping; write a list"},
 		{"nested", "---\nallowed-tools:\n  - [a]\n---\n", "SKILL.md:3:5: an allowed tool is a list; write its name"},
 		{"parentheses", "---\nallowed-tools: Bash(git\n---\n", `SKILL.md:2:16: unbalanced parentheses in "Bash(git"; close each`},
+		{"twice", "---\nallowed-tools: Read\nallowed-tools: Bash\n---\n", `SKILL.md:3:1: repeated key "allowed-tools", already on line 2; keep one`},
+		{"too many", "---\nallowed-tools: a" + strings.Repeat(" b", 3) + manyNames(10_000) + "\n---\n", "SKILL.md:2:16: allowed-tools names 10002 tools; keep at most 10000"},
 		{"bad YAML", "---\nname: a: b\n---\n", "SKILL.md:2:1: no valid YAML"},
 	}
 	for _, tt := range tests {
@@ -81,6 +84,15 @@ func TestFromSkillErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyNames is a list of n different names.
+func manyNames(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " T%d", i)
+	}
+	return b.String()
 }
 
 func FuzzFromSkill(f *testing.F) {

@@ -73,7 +73,7 @@ func (ps Problems) Err() error {
 	if len(bad) == 0 {
 		return nil
 	}
-	return bad.Sorted()
+	return bad.listed()
 }
 
 // Warnings returns the problems that do not stop a file from being used.
@@ -84,7 +84,16 @@ func (ps Problems) Warnings() Problems {
 			warnings = append(warnings, p)
 		}
 	}
-	return warnings.Sorted()
+	return warnings.listed()
+}
+
+// listed sorts the problems and keeps the first MaxProblems.
+func (ps Problems) listed() Problems {
+	sorted := ps.Sorted()
+	if len(sorted) <= MaxProblems+1 {
+		return sorted
+	}
+	return append(sorted[:MaxProblems:MaxProblems], sorted[MaxProblems].andMore())
 }
 
 // add appends p, up to MaxProblems.
@@ -93,9 +102,14 @@ func (ps *Problems) add(p Problem) {
 	case len(*ps) < MaxProblems:
 		*ps = append(*ps, p)
 	case len(*ps) == MaxProblems:
-		p.What, p.Do = "too many problems to list from here on", "correct the ones above first"
-		*ps = append(*ps, p)
+		*ps = append(*ps, p.andMore())
 	}
+}
+
+// andMore stands for p and all problems after it.
+func (p Problem) andMore() Problem {
+	p.What, p.Do = "too many problems to list from here on", "correct the ones above first"
+	return p
 }
 
 // Quote cuts and escapes a text of a file for a message.

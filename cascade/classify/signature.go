@@ -184,12 +184,15 @@ func isPath(s string) bool {
 	return strings.Count(s, "/") >= 2 || strings.Count(s, `\`) >= 2
 }
 
-// isID knows hexadecimal ids, UUIDs, and the long mixtures of letters and
-// digits that request ids and keys are.
+// isID knows hexadecimal ids, UUIDs, the long mixtures of letters and digits
+// that request ids and keys are, and keys in capitals.
 func isID(s string) bool {
-	digits, hex, letters := 0, 0, 0
+	digits, hex, letters, capitals := 0, 0, 0, 0
 	for i := 0; i < len(s); i++ {
 		c := s[i] | 0x20
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			capitals++
+		}
 		switch {
 		case isDigit(s[i]):
 			digits++
@@ -204,7 +207,8 @@ func isID(s string) bool {
 	if letters == 1 && len(s) > 4 && s[0] == '0' && s[1]|0x20 == 'x' {
 		return true
 	}
-	return digits > 0 && (letters == 0 && hex > 0 && len(s) >= 8 || len(s) >= 16 && digits >= 3)
+	inCapitals := digits+capitals == len(s)
+	return digits > 0 && (letters == 0 && hex > 0 && len(s) >= 8 || len(s) >= 16 && (digits >= 3 || inCapitals))
 }
 
 // numbers replaces numbers, with their dots and colons, by #.

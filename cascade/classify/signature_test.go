@@ -20,6 +20,7 @@ func TestSignature(t *testing.T) {
 		{"a URL and its password", "fetch https://u:pw@api.example.com/v1/x?id=3 failed", "fetch https://api.example.com failed"},
 		{"a uuid", "request 6f1c2a4e-0b7d-4c55-9a43-0d2f1f3b8a90 failed", "request <id> failed"},
 		{"a key", "key sk-live-03x1234567890abcdef refused", "key <id> refused"},
+		{"a key in capitals", "AKIAIOSFODNN7EXAMPLE is no key, ERR_HTTP2_PROTOCOL_ERROR no id", "<id> is no key, ERR_HTTP#_PROTOCOL_ERROR no id"},
 		{"an address of memory", "panic at 0xc000123", "panic at <id>"},
 		{"the first meaningful line", "Exit code 2\n\n  fatal: no 3 heads\nmore", "fatal: no # heads"},
 		{"nothing but noise", "Exit code 2", "Exit code #"},
