@@ -130,7 +130,7 @@ var toolMissingTexts = []textRule{
 	{class: toolMissing, lit: "bad interpreter", example: "bash: ./x: /nope: bad interpreter: No such file or directory"},
 	{class: toolMissing, lit: "shared object file", example: "rg: error while loading shared libraries: libpcre2-8.so.0: cannot open shared object file: No such file or directory"},
 	{class: toolMissing, lit: "library not loaded", example: "dyld: Library not loaded: /usr/local/lib/libx.dylib"},
-	{class: toolMissing, lit: "executable doesn't exist", example: "browserType.launch: Executable doesn't exist at /root/chrome"},
+	{class: toolMissing, lit: "executable doesn't exist", example: "browserType.launch: Executable doesn't exist at /opt/chrome"},
 	{class: toolMissing, lit: "is not installed", example: "Error: ripgrep is not installed"},
 	{class: toolMissing, lit: "could not be found or you do not have permission", example: "npm error 404  The requested resource 'x@*' could not be found or you do not have permission to access it."},
 	{class: toolMissing, lit: "could not determine executable", example: "npm error could not determine executable to run"},
