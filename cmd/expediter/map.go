@@ -35,8 +35,9 @@ func mapCheckCommand() *cobra.Command {
 		Use:   "check FILE",
 		Short: "Report everything that is wrong with a map, each with its place",
 		Long: `check prints one line FILE:LINE:COLUMN: what is wrong; what to do, for every
-problem, and exits 1 if one of them is more than a warning. Of a good map it
-prints the number of tools, and those that nothing can stand in for.`,
+problem, and exits 1 if one of them is more than a warning; warnings are printed
+once nothing worse is left. Of a good map it prints the number of tools, and
+those that nothing can stand in for. docs/map.md lists the keys.`,
 		Example: `  expediter map check map.yaml
   expediter map check task.yaml`,
 		Args: cobra.ExactArgs(1),

@@ -114,9 +114,21 @@ func replayEngineCommand() *cobra.Command {
 		Long: `engine reads a scenario from each line, {"config":{…},"capability_map":[…],
 "events":[…]}, runs it through a new engine, and prints one line for each:
 {"results":[…],"final":{…}}, a result for every event. A bad scenario gives
-{"error":"…"} on its line, and the exit status is 1 at the end.`,
-		Example: `  expediter replay engine --jsonl scenarios.jsonl`,
-		Args:    cobra.MaximumNArgs(1),
+{"error":"…"} on its line, and the exit status is 1 at the end.
+
+config has the keys of the section expediter of a task file (docs/task.md) but
+policy, and also strict and user_available. Every event has op and step, and may
+have at, in milliseconds; the id of a decide is a name of yours, for its record.
+The ops and their members:
+
+  decide           tool, id; score
+  record           id, result; category, signature, duration_ms, retry_after_ms
+  availability     tool, score
+  declare_outage   cause, tools
+  begin_cycle, confirm_recovery`,
+		Example: `  expediter replay engine --jsonl scenarios.jsonl
+  echo '{"events":[{"op":"decide","tool":"Grep","id":"a","step":1},{"op":"record","id":"a","result":"failure","step":1}]}' | expediter replay engine --jsonl`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !jsonl {
 				return usagef("--jsonl is missing; scenarios are read one from each line")
