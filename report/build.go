@@ -128,9 +128,9 @@ func routesOf(taken []expediter.RouteTaken) []Route {
 			old.Times, old.Moment = 1, Moment{}
 			return old == r
 		})
-		r.Moment = Moment{Step: t.Step, At: t.At}
+		r.Moment, r.Times = Moment{Step: t.Step, At: t.At}, max(t.Times, 1)
 		if i >= 0 {
-			r.Times = list[i].Times + 1
+			r.Times += list[i].Times
 			list = slices.Delete(list, i, i+1)
 		}
 		list = append(list, r)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
@@ -230,5 +231,15 @@ func TestHealth(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// The engine folds what repeats in a row, the report what repeats at all.
+func TestRoutesCountEveryAdvice(t *testing.T) {
+	ask := &capability.Route{Kind: capability.UseFallback, Label: capability.Fallback, Ask: "ask"}
+	other := capability.Reduced()
+	list := routesOf([]expediter.RouteTaken{{Tool: "A", Route: ask, Times: 2}, {Tool: "B", Route: other, Times: 1}, {Tool: "A", Route: ask, Times: 3}})
+	if len(list) != 2 || list[0].Times != 1 || list[1].Times != 5 {
+		t.Errorf("got %+v, want B once and A 5 times", list)
 	}
 }
