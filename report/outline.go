@@ -109,9 +109,12 @@ func scopeSection(s *scope.Result) outlined {
 		}
 		o.Items = append(o.Items, line{Mark: mark, Text: fmt.Sprintf("%d. %s (%s)", l.number, l.title, l.tools), Sub: l.Sub})
 	}
-	achievable := len(s.Items) - len(s.Numbers(scope.Deferred))
+	achievable := len(s.Numbers(scope.Keep, scope.Degraded, scope.Done))
 	o.Lead = append(o.Lead, fmt.Sprintf("Original scope: %s", count(len(s.Items), "sub-task")),
 		fmt.Sprintf("Reduced scope: %s achievable", count(achievable, "sub-task")))
+	if failed := len(s.Numbers(scope.Failed)); failed > 0 {
+		o.Lead = append(o.Lead, "Failed: "+count(failed, "sub-task"))
+	}
 	for _, d := range deferredLines(s) {
 		o.Lead = append(o.Lead, "Deferred: "+d)
 	}

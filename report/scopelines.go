@@ -20,7 +20,7 @@ type scopeLine struct {
 func scopeLines(s *scope.Result) []scopeLine {
 	var list []scopeLine
 	for _, it := range s.Items {
-		l := scopeLine{achievable: it.Verdict != scope.Deferred, number: it.Number, title: it.Title}
+		l := scopeLine{achievable: it.Verdict != scope.Deferred && it.Verdict != scope.Failed, number: it.Number, title: it.Title}
 		var tools []string
 		for _, n := range it.Needs {
 			tools = append(tools, needText(n))
@@ -34,6 +34,8 @@ func scopeLines(s *scope.Result) []scopeLine {
 		switch {
 		case it.Verdict == scope.Done:
 			l.tools = "done"
+		case it.Verdict == scope.Failed:
+			l.tools = "failed — not tried again"
 		case tools == nil:
 			l.tools = "no tool needed"
 		default:
@@ -127,7 +129,7 @@ func scopeAdvice(s *scope.Result) []string {
 	switch now := s.Numbers(scope.Keep, scope.Degraded); {
 	case len(now) > 0:
 		list[0] = "Complete " + subtaskWord(len(now)) + " " + numbers(now) + " now."
-	case len(s.Numbers(scope.Done)) > 0:
+	case len(s.Numbers(scope.Done, scope.Failed)) > 0:
 		list[0] = "Nothing more is achievable now."
 	}
 	for _, d := range deferrals(s) {

@@ -197,9 +197,12 @@ func scopeText(s *scope.Result) string {
 			items.WriteString(strings.Repeat(" ", 8+digits) + s + "\n")
 		}
 	}
-	achievable := len(lines) - len(s.Numbers(scope.Deferred))
-	totals := fmt.Sprintf("Reduced scope: %s achievable\n", count(achievable, "sub-task")) +
-		"Deferred: " + strings.Join(deferredLines(s), "\n          ") + "\n"
+	achievable := len(s.Numbers(scope.Keep, scope.Degraded, scope.Done))
+	totals := fmt.Sprintf("Reduced scope: %s achievable\n", count(achievable, "sub-task"))
+	if failed := len(s.Numbers(scope.Failed)); failed > 0 {
+		totals += fmt.Sprintf("Failed: %s\n", count(failed, "sub-task"))
+	}
+	totals += "Deferred: " + strings.Join(deferredLines(s), "\n          ") + "\n"
 	return blocks("Scope Reduction Report:\n", items.String(), totals, "Recommendation: "+strings.Join(scopeAdvice(s), "\n")+"\n")
 }
 

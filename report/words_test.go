@@ -8,6 +8,7 @@ import (
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/scope"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -241,5 +242,20 @@ func TestRoutesCountEveryAdvice(t *testing.T) {
 	list := routesOf([]expediter.RouteTaken{{Tool: "A", Route: ask, Times: 2}, {Tool: "B", Route: other, Times: 1}, {Tool: "A", Route: ask, Times: 3}})
 	if len(list) != 2 || list[0].Times != 1 || list[1].Times != 5 {
 		t.Errorf("got %+v, want B once and A 5 times", list)
+	}
+}
+
+// A sub-task that failed is neither achievable nor to be completed now.
+func TestScopeReductionOfAFailedSubtask(t *testing.T) {
+	var b strings.Builder
+	s := scope.Result{Items: []scope.Item{
+		{Number: 1, ID: "a", Title: "Read", Verdict: scope.Done}, {Number: 2, ID: "b", Title: "Test", Verdict: scope.Failed}}}
+	if err := ScopeReduction(&b, s, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"[ ] 2. Test", "failed — not tried again", "Reduced scope: 1 sub-task achievable", "Failed: 1 sub-task", "Nothing more is achievable now."} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in:\n%s", want, b.String())
+		}
 	}
 }

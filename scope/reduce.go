@@ -29,11 +29,12 @@ const (
 	Degraded                // achievable, through an alternative
 	Keep                    // achievable
 	Done                    // needs nothing any more
+	Failed                  // was tried, and is not tried again
 )
 
-var verdictNames = [...]string{Deferred: "deferred", Degraded: "degraded", Keep: "keep", Done: "done"}
+var verdictNames = [...]string{Deferred: "deferred", Degraded: "degraded", Keep: "keep", Done: "done", Failed: "failed"}
 
-// String returns deferred, degraded, keep or done.
+// String returns deferred, degraded, keep, done or failed.
 func (v Verdict) String() string {
 	if int(v) < len(verdictNames) {
 		return verdictNames[v]
@@ -77,7 +78,7 @@ type Item struct {
 	Title    string  `json:"title"`
 	Verdict  Verdict `json:"verdict"`
 	Needs    []Need  `json:"needs,omitempty"`     // in the order of Subtask.Tools
-	WaitsFor []int   `json:"waits_for,omitempty"` // numbers of the deferred sub-tasks it depends on
+	WaitsFor []int   `json:"waits_for,omitempty"` // numbers of the deferred and failed sub-tasks it depends on
 }
 
 // Result is a reduced task: every sub-task, in the order of the task.
@@ -109,7 +110,8 @@ func (r Result) Numbers(verdicts ...Verdict) []int {
 
 // Reduce gives each sub-task its verdict. A sub-task is kept when every tool
 // it needs is usable, degraded when each of the others has a viable
-// alternative, and deferred otherwise, or when it depends on a deferred one.
+// alternative, and deferred otherwise, or when it depends on one that is
+// deferred or has failed.
 // The error is that of Task.Validate.
 func Reduce(t Task, view View) (Result, error) {
 	if err := t.Validate(); err != nil {
@@ -123,7 +125,10 @@ func Reduce(t Task, view View) (Result, error) {
 	for _, i := range sorted {
 		s := t.Subtasks[i]
 		it := Item{Number: i + 1, ID: ids[i], Title: s.Title, Verdict: Done}
-		if !s.Done {
+		switch {
+		case s.Failed:
+			it.Verdict = Failed
+		case !s.Done:
 			it.Needs = needs(s.Tools, view, known)
 			it.WaitsFor = waits(after[i], items)
 			it.Verdict = judge(it)
@@ -151,12 +156,12 @@ func needs(tools []string, view View, known map[string]Tool) []Need {
 	return list
 }
 
-// waits lists the deferred sub-tasks among the dependencies, each once.
+// waits lists the deferred and failed sub-tasks among the dependencies, each once.
 func waits(after []int, items []Item) []int {
 	var list []int
 	seen := map[int]bool{}
 	for _, j := range after {
-		if items[j].Verdict == Deferred && !seen[j] {
+		if v := items[j].Verdict; (v == Deferred || v == Failed) && !seen[j] {
 			seen[j] = true
 			list = append(list, j+1)
 		}

@@ -278,3 +278,19 @@ func ExampleReduce() {
 	// 2 Run test suite: deferred []
 	// 3 Publish the results: deferred [2]
 }
+
+// What was tried and failed is not achievable, whatever its tools can do now,
+// and what comes after it waits.
+func TestReduceFailed(t *testing.T) {
+	usable := func(string) scope.Tool { return scope.Tool{State: "CLOSED", Usable: true} }
+	got, err := scope.Reduce(scope.Task{Subtasks: []scope.Subtask{
+		{ID: "test", Tools: []string{"Bash"}, Failed: true}, {ID: "ship", Tools: []string{"Bash"}, After: []string{"test"}}, {ID: "docs", Tools: []string{"Bash"}}}}, usable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []scope.Verdict{scope.Failed, scope.Deferred, scope.Keep} {
+		if got.Items[i].Verdict != want {
+			t.Errorf("%s: got %v, want %v", got.Items[i].ID, got.Items[i].Verdict, want)
+		}
+	}
+}

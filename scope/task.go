@@ -26,11 +26,12 @@ type Task struct {
 
 // Subtask is one piece of work.
 type Subtask struct {
-	ID    string   `json:"id,omitempty"` // unique; empty: its number, counted from 1
-	Title string   `json:"title,omitempty"`
-	Tools []string `json:"tools,omitempty"` // all of them are required
-	After []string `json:"after,omitempty"` // ids of the sub-tasks it needs
-	Done  bool     `json:"done,omitempty"`  // needs no tool any more
+	ID     string   `json:"id,omitempty"` // unique; empty: its number, counted from 1
+	Title  string   `json:"title,omitempty"`
+	Tools  []string `json:"tools,omitempty"`  // all of them are required
+	After  []string `json:"after,omitempty"`  // ids of the sub-tasks it needs
+	Done   bool     `json:"done,omitempty"`   // needs no tool any more
+	Failed bool     `json:"failed,omitempty"` // was tried, and is not tried again; before Done
 }
 
 // Validate reports every duplicate id and unknown dependency, and one cycle if

@@ -38,7 +38,7 @@ func (a Account) Input() report.Input {
 func (a Account) scope(view scope.View) *scope.Result {
 	t := a.Task.Scope()
 	for i, w := range a.Work {
-		t.Subtasks[i].Done = w.State == Done
+		t.Subtasks[i].Done, t.Subtasks[i].Failed = w.State == Done, w.State == Failed
 	}
 	reduced, err := scope.Reduce(t, view)
 	if err != nil { // the task file was checked
