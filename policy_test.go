@@ -36,8 +36,11 @@ var rooms = map[string]room{
 	"cascade": {quiet: true, libraries: map[string]string{
 		"github.com/cenkalti/backoff/v4": "the exponential schedule of probes",
 	}},
-	"cascade/redact":   {quiet: true},
-	"cascade/classify": {rooms: []string{"cascade"}}, // knows the error types of net, os and syscall
+	"cascade/redact": {quiet: true},
+	"cascade/classify": { // knows the error types of net, os and syscall
+		rooms: []string{"cascade"}, libraries: map[string]string{
+			"mvdan.cc/sh/v3/syntax": "the program that a shell text runs (docs/decisions/shell.md)",
+		}},
 	"capability": {quiet: true, rooms: []string{
 		"capability/document",
 		"expediter/breaker", // an entry's own policy
@@ -68,9 +71,22 @@ var rooms = map[string]room{
 	"internal/runner": {clock: "it runs a task as an agent would, in real time", rooms: []string{"budget", "capability",
 		"capability/document", "cascade", "cascade/classify", "cascade/redact", "expediter", "expediter/breaker", "expediter/precheck",
 		"internal/task", "report", "report/freshness", "scope"}},
+	"internal/trace": {rooms: []string{"cascade", "cascade/classify", "cascade/redact", "expediter", "expediter/replay"},
+		libraries: map[string]string{
+			"github.com/klauspost/compress/zstd": "recordings that are kept packed (docs/decisions/zstd.md)",
+		}},
+	"internal/analysis": {rooms: []string{"budget", "capability", "capability/document", "cascade", "cascade/classify", "expediter",
+		"expediter/breaker", "expediter/replay", "internal/trace"}},
+	"internal/view": {rooms: []string{"cascade/redact", "internal/analysis", "internal/trace"}},
+	"internal/simulate": {rooms: []string{"budget", "capability", "cascade", "cascade/classify", "expediter", "expediter/breaker",
+		"report", "scope"}, libraries: map[string]string{
+		"github.com/sony/gobreaker/v2":   "a peer in the comparison",
+		"github.com/cenkalti/backoff/v4": "the retries of an agent without a breaker",
+	}},
 	"cmd/expediter": {clock: "a command is the outermost layer", rooms: []string{"*"}, libraries: map[string]string{
-		"github.com/spf13/cobra": "subcommands, help and completion (docs/decisions/cli.md)",
-		"golang.org/x/term":      "is this a terminal, and how wide (docs/decisions/term.md)",
+		"github.com/spf13/cobra":            "subcommands, help and completion (docs/decisions/cli.md)",
+		"golang.org/x/term":                 "is this a terminal, and how wide (docs/decisions/term.md)",
+		"github.com/schollz/progressbar/v3": "how far a long analysis is (docs/decisions/progress.md)",
 	}},
 	"examples/agentloop": {clock: "an example program is the outermost layer", rooms: []string{"*"}},
 }
@@ -88,6 +104,7 @@ var testLibraries = map[string]string{
 	"github.com/sony/gobreaker":          "a peer in benchmarks, and the oracle of the breaker",
 	"github.com/failsafe-go/failsafe-go": "a peer in benchmarks (docs/decisions/benchmarks.md)",
 	"go.uber.org/zap":                    "its observer, to read log lines back",
+	"github.com/chromedp/chromedp":       "the pages in a real browser (docs/decisions/browser.md)",
 }
 
 func TestEveryFolderIsARoom(t *testing.T) {

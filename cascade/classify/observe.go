@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -31,6 +32,22 @@ func (p Protocol) String() string {
 	return "protocol(" + strconv.Itoa(int(p)) + ")"
 }
 
+// AgentName is a coding agent whose results have a shape of their own.
+type AgentName string
+
+// The coding agents whose shapes are known.
+const (
+	ClaudeCode AgentName = "claude-code"
+	Codex      AgentName = "codex"
+	Gemini     AgentName = "gemini"
+	Cursor     AgentName = "cursor"
+	Copilot    AgentName = "copilot"
+	Cline      AgentName = "cline"
+	Windsurf   AgentName = "windsurf"
+	SWEAgent   AgentName = "swe-agent"
+	OpenHands  AgentName = "openhands"
+)
+
 // Observation is one finished call, as far as the observer knows it. The zero
 // Observation is a call that returned nothing and no error: a success. A
 // result counts as failed when any of Failed, Err, a non-zero ExitCode, an
@@ -38,8 +55,11 @@ func (p Protocol) String() string {
 // looked at.
 type Observation struct {
 	Protocol    Protocol
+	Agent       AgentName       // which coding agent reported it; empty: none, or unknown
+	Server      string          // the MCP server or agent peer, where the tool's name lacks it
 	Tool        string          // as the agent calls it
-	Input       json.RawMessage // the call's arguments; read for shell tools only
+	Input       json.RawMessage // the call's arguments; read for shells and fetches
+	Payload     json.RawMessage // the structured result, in the shape of the agent or protocol; read in fixed fields only
 	Argv        []string        // the command that ran, where it was run without a shell
 	Shell       string          // or its shell text
 	Result      string          // what the tool returned, or its error text
@@ -47,11 +67,14 @@ type Observation struct {
 	Err         error           // a Go error
 	ExitCode    *int            // nil: there was none
 	HTTPStatus  int             // zero: none
+	Header      http.Header     // of the HTTP answer; nil: none
 	RPCCode     int             // JSON-RPC error code; zero: none
+	GRPCCode    int             // gRPC status code; zero: OK or none
 	RetryAfter  time.Duration   // what the answer's header asked for; zero: nothing
 	ContextErr  error           // ctx.Err() of the call, its cause joined or not; nil: not done
 	DeadlineHit bool            // the caller gave up waiting
 	Duration    time.Duration   // zero: not measured; no built-in rule looks at it
+	At          time.Time       // when the result came, for a Retry-After that is a date; zero: unknown
 	Rules       Rules           // the user's own, asked first; zero: none
 }
 
