@@ -25,18 +25,19 @@ const (
 	Judged                // there is no mark: judged from the text
 )
 
-// Event is one event of a recorded session, in the order in which things
-// happened: calls of one batch are issued before the first of their results.
+// Event is one event of a recorded session. Those of one session come in the
+// order of the recording; of sessions that interleave, one may run ahead of
+// another by as much as a turn.
 type Event struct {
 	Kind    Kind
 	File    string // the source, as it was named
 	Format  string // of the source, such as claude-code
-	Session string // unique within its file
+	Session string // unique within its file; one that is told again after its End is new
 	Step    int64  // the turn of the model, from 1; the calls of one batch share it
 	At      int64  // milliseconds since 1970; 0: not recorded
 
 	// Of Issue and Result.
-	Call int    // number of the call in its session, from 0
+	Call int    // number of the call in its session, from 0; calls told before leave gaps
 	Tool string // as the agent called it
 	Key  string // the breaker's name, by classify
 

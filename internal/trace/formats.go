@@ -1,0 +1,35 @@
+package trace
+
+import (
+	"encoding/json"
+)
+
+// format is one kind of recording.
+type format struct {
+	name   string             // as in Stats.Format
+	sniff  func(h *head) bool // must be cheap, and must not claim foreign data
+	stream []string           // nil: JSONL, one record a line; else see document
+	keep   []string           // document formats: see document
+	open   func(s *sink) decoder
+}
+
+// decoder gets each record with the path it came from, "" for lines. The raw
+// bytes are valid JSON and may be used until it returns. An error makes the
+// record a broken one; reading goes on.
+type decoder interface {
+	record(path string, raw json.RawMessage) error
+}
+
+// formats in the order in which they are asked; the first that knows the
+// source reads it.
+var formats = []*format{}
+
+// recognise returns the format of a source, nil if none knows it.
+func recognise(h *head) *format {
+	for _, f := range formats {
+		if f.sniff(h) {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// maxRecord bounds one line, or one value of a document, in bytes. It is what
+// one call can cost in memory, several times over.
+const maxRecord = 32 << 20
+
+// errTooLong is a record of more than maxRecord bytes.
+var errTooLong = errors.New("a record is longer than 32 MiB; check that it is the right file")
+
+// lines reads lines of bounded length.
+type lines struct {
+	r   *bufio.Reader
+	buf []byte
+}
+
+func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// next returns the next line without its end, and whether it had one. It is
+// valid until the next call. A line that is too long is passed over as a whole:
+// errTooLong. At the end it is io.EOF.
+func (l *lines) next() (line []byte, ended bool, err error) {
+	part, err := l.r.ReadSlice('\n')
+	if err == nil {
+		return part[:len(part)-1], true, nil
+	}
+	if cap(l.buf) > 4<<20 {
+		l.buf = nil
+	}
+	l.buf = append(l.buf[:0], part...)
+	long := false
+	for errors.Is(err, bufio.ErrBufferFull) {
+		part, err = l.r.ReadSlice('\n')
+		if long = long || len(l.buf)+len(part) > maxRecord; !long {
+			l.buf = append(l.buf, part...)
+		}
+	}
+	switch {
+	case err != nil && err != io.EOF:
+		return nil, false, err
+	case long:
+		return nil, err == nil, errTooLong
+	case err == nil:
+		return l.buf[:len(l.buf)-1], true, nil
+	case len(l.buf) == 0:
+		return nil, false, io.EOF
+	}
+	return l.buf, false, nil
+}
+
+// readLines hands every line that is a JSON value to one.
+func (s *source) readLines(r io.Reader, one func(raw json.RawMessage) error) error {
+	for in := newLines(r); ; {
+		line, ended, err := in.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			if line = bytes.TrimSpace(line); len(line) == 0 {
+				continue
+			}
+			if json.Valid(line) {
+				err = one(line)
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			s.stats.Torn = !ended
+		} else if !errors.Is(err, errTooLong) {
+			return err
+		}
+		if ended {
+			s.stats.Records++
+			s.stats.Broken++
+		}
+	}
+}

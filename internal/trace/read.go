@@ -1,0 +1,107 @@
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// Options say how to read. The zero Options are ready.
+type Options struct {
+	// Seen are the calls that earlier sources told. Nil: none. It is for use by
+	// one Read or ReadAll at a time.
+	Seen *Seen
+	// Progress is called now and then with the bytes read of all sources, as
+	// they are stored, and the sum of their sizes; 0 where one is not known.
+	// Only ReadAll calls it, from one goroutine at a time. Nil: nobody asks.
+	Progress func(done, total int64)
+}
+
+// notRecognised is the Problem of a source of no known format.
+const notRecognised = "no known format; see the list of formats that are read"
+
+// Read reads one source and hands its events to yield in order; the event may
+// be kept. The error is that of ctx or yield, which end the reading. All other
+// trouble is in the Stats: what was read before it counts.
+func Read(ctx context.Context, name string, r io.Reader, o Options, yield func(*Event) error) (Stats, error) {
+	t := newTally(name, o.Seen, yield)
+	src := read(ctx, name, r, t.take)
+	return t.finish(src.stats), src.ended
+}
+
+// source is the reading of one source.
+type source struct {
+	stats Stats
+	ended error // of the context or of whoever takes the entries
+}
+
+// read tells the entries of a source, calls that were told before among them.
+func read(ctx context.Context, name string, r io.Reader, take func(*entry) error) *source {
+	src := &source{stats: Stats{File: name}}
+	if err := src.read(ctx, r, take); err != nil {
+		if src.ended = ctx.Err(); src.ended == nil {
+			var own stopped
+			if errors.As(err, &own) {
+				src.ended = own.error
+			}
+		}
+		if src.ended == nil {
+			src.stats.Problem = problem(err)
+			src.stats.Torn = src.stats.Torn || errors.Is(err, io.ErrUnexpectedEOF)
+		}
+	}
+	return src
+}
+
+func (s *source) read(ctx context.Context, r io.Reader, take func(*entry) error) error {
+	unpacked, closeIt, err := unpack(r)
+	if err != nil {
+		return err
+	}
+	defer closeIt()
+	h, rest, err := readHead(&countingReader{r: unpacked, n: &s.stats.Bytes})
+	f := recognise(h)
+	if f == nil {
+		s.stats.Problem = notRecognised
+		return err
+	}
+	s.stats.Format = f.name
+	sink := newSink(s.stats.File, f.name, &s.stats, take)
+	if err = s.records(ctx, rest, f, sink); ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, sink.end())
+}
+
+// records hands each record to the format's decoder.
+func (s *source) records(ctx context.Context, r io.Reader, f *format, sink *sink) error {
+	dec := f.open(sink)
+	one := func(path string, raw json.RawMessage) error {
+		if raw != nil {
+			if s.stats.Records++; s.stats.Records%256 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		if dec.record(path, raw) != nil {
+			s.stats.Broken++
+		}
+		return sink.err
+	}
+	if f.stream != nil {
+		return s.readDocument(r, f, one)
+	}
+	return s.readLines(r, func(raw json.RawMessage) error { return one("", raw) })
+}
+
+// countingReader counts what passes.
+type countingReader struct {
+	r io.Reader
+	n *int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	*c.n += int64(n)
+	return n, err
+}

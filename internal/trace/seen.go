@@ -1,0 +1,54 @@
+package trace
+
+import (
+	"hash/maphash"
+	"time"
+)
+
+// Seen remembers calls and prompts, so that what a resumed session tells again
+// counts once. It holds at most two generations of a million 64-bit hashes: the
+// older one is forgotten when the newer one is full. A copy that comes after
+// two million other calls is taken for new. The zero Seen is empty.
+type Seen struct{ young, old map[uint64]struct{} }
+
+const maxSeen = 1 << 20
+
+// add reports whether it has id already.
+func (s *Seen) add(id uint64) bool {
+	if _, ok := s.young[id]; ok {
+		return true
+	}
+	_, ok := s.old[id]
+	if s.young == nil || len(s.young) >= maxSeen {
+		s.young, s.old = map[uint64]struct{}{}, s.young
+	}
+	s.young[id] = struct{}{}
+	return ok
+}
+
+var seed = maphash.MakeSeed()
+
+// longID is from where on an id is held to be unique everywhere, in bytes.
+// A shorter one, such as call_1, says little without its session, tool and
+// time; without a time nothing tells a copy from a second try.
+const longID = 16
+
+// identify is what a copy of a call or prompt would have in common with it; 0
+// if that is not known.
+func identify(session, id, tool string, at time.Time) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	switch {
+	case len(id) >= longID:
+		h.WriteString(id)
+	case id == "" || at.IsZero():
+		return 0
+	default:
+		for _, part := range [...]string{session, id, tool} {
+			h.WriteString(part)
+			h.WriteByte(0)
+		}
+		maphash.WriteComparable(&h, at.UnixNano())
+	}
+	return h.Sum64()
+}
