@@ -22,7 +22,9 @@ type decoder interface {
 
 // formats in the order in which they are asked; the first that knows the
 // source reads it.
-var formats = []*format{}
+var formats = []*format{
+	claudeCode,
+}
 
 // recognise returns the format of a source, nil if none knows it.
 func recognise(h *head) *format {

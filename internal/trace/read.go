@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+
+	"github.com/expediter-go/expediter/cascade/classify"
 )
 
 // Options say how to read. The zero Options are ready.
@@ -16,6 +18,8 @@ type Options struct {
 	// they are stored, and the sum of their sizes; 0 where one is not known.
 	// Only ReadAll calls it, from one goroutine at a time. Nil: nobody asks.
 	Progress func(done, total int64)
+
+	judge func(classify.Observation) classify.Verdict // nil: classify.Observe
 }
 
 // notRecognised is the Problem of a source of no known format.
@@ -26,7 +30,7 @@ const notRecognised = "no known format; see the list of formats that are read"
 // trouble is in the Stats: what was read before it counts.
 func Read(ctx context.Context, name string, r io.Reader, o Options, yield func(*Event) error) (Stats, error) {
 	t := newTally(name, o.Seen, yield)
-	src := read(ctx, name, r, t.take)
+	src := read(ctx, name, r, o, t.take)
 	return t.finish(src.stats), src.ended
 }
 
@@ -37,9 +41,9 @@ type source struct {
 }
 
 // read tells the entries of a source, calls that were told before among them.
-func read(ctx context.Context, name string, r io.Reader, take func(*entry) error) *source {
+func read(ctx context.Context, name string, r io.Reader, o Options, take func(*entry) error) *source {
 	src := &source{stats: Stats{File: name}}
-	if err := src.read(ctx, r, take); err != nil {
+	if err := src.read(ctx, r, o, take); err != nil {
 		if src.ended = ctx.Err(); src.ended == nil {
 			var own stopped
 			if errors.As(err, &own) {
@@ -54,7 +58,7 @@ func read(ctx context.Context, name string, r io.Reader, take func(*entry) error
 	return src
 }
 
-func (s *source) read(ctx context.Context, r io.Reader, take func(*entry) error) error {
+func (s *source) read(ctx context.Context, r io.Reader, o Options, take func(*entry) error) error {
 	unpacked, closeIt, err := unpack(r)
 	if err != nil {
 		return err
@@ -68,6 +72,9 @@ func (s *source) read(ctx context.Context, r io.Reader, take func(*entry) error)
 	}
 	s.stats.Format = f.name
 	sink := newSink(s.stats.File, f.name, &s.stats, take)
+	if o.judge != nil {
+		sink.judge = o.judge
+	}
 	if err = s.records(ctx, rest, f, sink); ctx.Err() != nil {
 		return err
 	}

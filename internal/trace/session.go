@@ -109,6 +109,15 @@ func (s *session) spent(tokens int64) {
 	s.now.tokens = max(s.now.tokens+max(tokens, 0), s.now.tokens)
 }
 
+// cost is spent for a format that says again and again what the current turn
+// cost so far.
+func (s *session) cost(tokens int64) {
+	if s.now == nil {
+		s.turn()
+	}
+	s.now.tokens = max(s.now.tokens, tokens)
+}
+
 // issue says that the agent asks for a call.
 func (s *session) issue(c issued) {
 	if s.now == nil {
@@ -117,7 +126,7 @@ func (s *session) issue(c issued) {
 	s.now.calls++
 	o := &call{issued: c, session: s, number: s.calls, step: s.step, turn: s.now}
 	s.calls++
-	o.key = classify.Observe(o.observation(classify.Observation{})).Key
+	o.key = s.sink.judge(o.observation(classify.Observation{})).Key
 	o.tool = clip(c.tool)
 	o.known = identify(s.key, c.id, c.tool, c.at)
 	if o.dropped = len(c.input) > maxInput; o.dropped {
@@ -153,7 +162,7 @@ func (s *session) result(r resulted) {
 	}
 	e := entry{Event: c.event(Result, r.at), id: c.known, turn: c.turn}
 	e.How, e.Duration = r.how, max(r.duration, 0)
-	e.Verdict = classify.Observe(c.observation(r.obs))
+	e.Verdict = s.sink.judge(c.observation(r.obs))
 	if c.dropped {
 		e.Verdict.Key = c.key
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/cascade/redact"
 )
 
@@ -24,6 +25,7 @@ type sink struct {
 	file, format string
 	stats        *Stats
 	take         func(*entry) error
+	judge        func(classify.Observation) classify.Verdict
 	err          error // of take; nothing is told after it
 	sessions     map[string]*session
 	recent       *list.List // of *session, the one not heard of for longest first
@@ -41,8 +43,8 @@ type entry struct {
 }
 
 func newSink(file, format string, stats *Stats, take func(*entry) error) *sink {
-	return &sink{file: file, format: format, stats: stats, take: take, sessions: map[string]*session{},
-		recent: list.New(), open: list.New()}
+	return &sink{file: file, format: format, stats: stats, take: take, judge: classify.Observe,
+		sessions: map[string]*session{}, recent: list.New(), open: list.New()}
 }
 
 // session returns the session of a name, a new one on first use.
