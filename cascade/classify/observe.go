@@ -50,8 +50,8 @@ const (
 
 // Observation is one finished call, as far as the observer knows it. The zero
 // Observation is a call that returned nothing and no error: a success. A
-// result counts as failed when any of Failed, Err, a non-zero ExitCode, an
-// HTTPStatus from 400, RPCCode or DeadlineHit says so; only then is its text
+// result counts as failed when any of Failed, Class, Err, a non-zero ExitCode,
+// an HTTPStatus from 400, RPCCode or DeadlineHit says so; only then is its text
 // looked at.
 type Observation struct {
 	Protocol    Protocol
@@ -64,6 +64,7 @@ type Observation struct {
 	Shell       string          // or its shell text
 	Result      string          // what the tool returned, or its error text
 	Failed      bool            // the protocol marks the result as an error
+	Class       string          // what an earlier judgement found in the whole result; a word of Verdict.Class, or test_build, usage, no_file, nonzero, denied, no_command; empty: nothing
 	Err         error           // a Go error
 	ExitCode    *int            // nil: there was none
 	HTTPStatus  int             // zero: none
@@ -150,7 +151,7 @@ func newEvidence(o Observation, cmd command) *evidence {
 }
 
 func (o Observation) failed() bool {
-	return o.Failed || o.Err != nil || o.DeadlineHit || o.HTTPStatus >= 400 || o.RPCCode != 0 ||
+	return o.Failed || o.Class != "" || o.Err != nil || o.DeadlineHit || o.HTTPStatus >= 400 || o.RPCCode != 0 ||
 		o.ExitCode != nil && *o.ExitCode != 0
 }
 
@@ -160,7 +161,7 @@ func (e *evidence) judge() (class, string) {
 		return worked, "ok"
 	}
 	for _, ask := range [...]func() (class, string, bool){
-		e.byContext, e.byOwnRule, e.byError, e.byExitCode, e.byStatus, e.byText, e.byWeakCode,
+		e.byContext, e.byOwnRule, e.byGivenClass, e.byError, e.byExitCode, e.byStatus, e.byText, e.byWeakCode,
 	} {
 		if c, rule, ok := ask(); ok {
 			return c, rule
