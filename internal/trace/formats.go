@@ -24,6 +24,10 @@ type decoder interface {
 // source reads it.
 var formats = []*format{
 	claudeCode,
+	codex,
+	journal,
+	factLines,
+	factCases,
 }
 
 // recognise returns the format of a source, nil if none knows it.

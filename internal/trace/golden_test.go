@@ -120,7 +120,7 @@ func facts(o classify.Observation) classify.Verdict {
 		}
 	}
 	v := classify.Verdict{Key: o.Tool, Outcome: cascade.Succeeded, Class: classOK}
-	if o.Failed || o.ExitCode != nil && *o.ExitCode != 0 || o.HTTPStatus >= 400 || o.RPCCode != 0 {
+	if o.Failed || o.ExitCode != nil && *o.ExitCode != 0 || o.HTTPStatus >= 400 || o.Class != "" || o.RPCCode != 0 {
 		v.Outcome, v.Class = cascade.Failed, "unknown"
 	}
 	say("agent", o.Agent, o.Agent != "")
@@ -129,6 +129,7 @@ func facts(o classify.Observation) classify.Verdict {
 	say("argv", o.Argv, o.Argv != nil)
 	say("input", redact.Text(string(o.Input), 60), o.Input != nil)
 	say("failed", o.Failed, o.Failed)
+	say("class", o.Class, o.Class != "")
 	if o.ExitCode != nil {
 		say("exit", *o.ExitCode, true)
 	}
@@ -158,6 +159,10 @@ func line(e *Event) string {
 		}
 		if e.Tokens != 0 {
 			s += fmt.Sprintf(" tokens %d", e.Tokens)
+		}
+		if e.Verdict.Rule != "" && e.Verdict.Rule[0] != ' ' {
+			s += fmt.Sprintf(" key=%s %+v text=%q", e.Key, e.Verdict, e.Text)
+			return s
 		}
 		return s + e.Verdict.Rule
 	case End:

@@ -46,6 +46,7 @@ type issued struct {
 	protocol         classify.Protocol
 	input            json.RawMessage
 	argv             []string
+	key              string // empty: classify finds it
 	at               time.Time
 }
 
@@ -55,11 +56,10 @@ type call struct {
 	session *session
 	place   *list.Element // in sink.open
 	number  int
-	key     string
 	step    int64
 	turn    *turn
 	known   uint64
-	dropped bool // its input was too long to keep
+	fixed   bool // its key is not that of the observation
 }
 
 // resulted is the result of a call. The sink fills in Tool, Input, Agent,
@@ -70,6 +70,7 @@ type resulted struct {
 	obs      classify.Observation
 	at       time.Time
 	duration time.Duration
+	verdict  *classify.Verdict // nil: classify judges
 }
 
 // prompt says that the user speaks.
@@ -126,13 +127,16 @@ func (s *session) issue(c issued) {
 	s.now.calls++
 	o := &call{issued: c, session: s, number: s.calls, step: s.step, turn: s.now}
 	s.calls++
-	o.key = s.sink.judge(o.observation(classify.Observation{})).Key
+	fixed := c.key != ""
+	if !fixed {
+		o.key = s.sink.judge(o.observation(classify.Observation{})).Key
+	}
 	o.tool = clip(c.tool)
 	o.known = identify(s.key, c.id, c.tool, c.at)
-	if o.dropped = len(c.input) > maxInput; o.dropped {
-		o.input = nil
+	if len(c.input) > maxInput {
+		o.input, fixed = nil, true
 	}
-	o.input = bytes.Clone(o.input)
+	o.fixed, o.input = fixed, bytes.Clone(o.input)
 	s.open = append(s.open, o)
 	o.place = s.sink.open.PushBack(o)
 	s.sink.openBytes += len(o.input)
@@ -162,14 +166,25 @@ func (s *session) result(r resulted) {
 	}
 	e := entry{Event: c.event(Result, r.at), id: c.known, turn: c.turn}
 	e.How, e.Duration = r.how, max(r.duration, 0)
-	e.Verdict = s.sink.judge(c.observation(r.obs))
-	if c.dropped {
+	if r.verdict != nil {
+		e.Verdict = *r.verdict
+	} else {
+		e.Verdict = s.sink.judge(c.observation(r.obs))
+	}
+	if c.fixed {
 		e.Verdict.Key = c.key
 	}
 	if e.Key = e.Verdict.Key; e.Verdict.Class != classOK {
 		e.Text = redact.Text(r.obs.Result, maxText)
 	}
 	s.tell(e)
+}
+
+// forget says that the latest call has no result.
+func (s *session) forget() {
+	if len(s.open) > 0 {
+		s.open[len(s.open)-1].close()
+	}
 }
 
 // classOK is the class of a result that is no error.
