@@ -16,7 +16,8 @@ type Options struct {
 	Seen *Seen
 	// Progress is called now and then with the bytes read of all sources, as
 	// they are stored, and the sum of their sizes; 0 where one is not known.
-	// Only ReadAll calls it, from one goroutine at a time. Nil: nobody asks.
+	// Only ReadAll calls it, one call at a time, from goroutines of its own. Nil:
+	// nobody asks.
 	Progress func(done, total int64)
 
 	judge func(classify.Observation) classify.Verdict // nil: classify.Observe

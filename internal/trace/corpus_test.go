@@ -1,0 +1,135 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// corpus is where recordings lie that are not part of the repository.
+const corpus = "../../../shared/data/traces"
+
+// corpusFiles are the recordings of a folder of the corpus, by name.
+func corpusFiles(t *testing.T, folder string) map[string][]byte {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(corpus, folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) == 0 {
+		t.Skipf("no recordings in %s", filepath.Join(corpus, folder))
+	}
+	files := map[string][]byte{}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[filepath.Base(name)] = data
+	}
+	return files
+}
+
+// tallied is what a second way of counting finds.
+type tallied struct{ calls, errors int }
+
+// naive walks every value of every line and asks count of each object.
+func naive(t *testing.T, data []byte, count func(object map[string]any)) {
+	t.Helper()
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			count(v)
+			for _, inner := range v {
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	for line := range bytes.Lines(data) {
+		var v any
+		if json.Unmarshal(line, &v) == nil {
+			walk(v)
+		}
+	}
+}
+
+// imported reads a recording and counts calls and flagged errors.
+func imported(t *testing.T, data []byte, format string) (tallied, Stats) {
+	t.Helper()
+	var got tallied
+	stats, err := Read(t.Context(), "test", bytes.NewReader(data), Options{judge: facts}, func(e *Event) error {
+		switch {
+		case e.Kind == Issue:
+			got.calls++
+		case e.Kind == Result && e.Verdict.Class != classOK:
+			got.errors++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stats.Format != format || stats.Torn || stats.Broken > 0 || stats.Foreign > 0 || stats.Problem != "" {
+		t.Errorf("not read well: %+v", stats)
+	}
+	return got, stats
+}
+
+// TestCorpusClaude counts the ids of all tool_use and tool_result blocks,
+// wherever they are.
+func TestCorpusClaude(t *testing.T) {
+	for _, folder := range []string{"claude_code_log", "claude_code_viewer", "claude_entireio_cli"} {
+		for name, data := range corpusFiles(t, folder) {
+			t.Run(folder+"/"+name, func(t *testing.T) {
+				uses, errors := map[any]bool{}, map[any]bool{}
+				naive(t, data, func(o map[string]any) {
+					switch o["type"] {
+					case "tool_use":
+						uses[o["id"]] = true
+					case "tool_result":
+						if o["is_error"] == true {
+							errors[o["tool_use_id"]] = true
+						}
+					}
+				})
+				got, stats := imported(t, data, "claude-code")
+				if want := (tallied{len(uses), len(errors)}); got != want {
+					t.Errorf("calls and errors: got %v, want %v", got, want)
+				}
+				t.Logf("%+v", stats)
+			})
+		}
+	}
+}
+
+func TestCorpusCodex(t *testing.T) {
+	for name, data := range corpusFiles(t, "codex_jdx_mise") {
+		t.Run(name, func(t *testing.T) {
+			var want tallied
+			naive(t, data, func(o map[string]any) {
+				switch o["type"] {
+				case "function_call", "custom_tool_call", "web_search_call":
+					want.calls++
+				}
+				output, _ := o["output"].(string)
+				for _, mark := range []string{"\nProcess exited with code ", "Exit code: "} {
+					if _, rest, ok := bytes.Cut([]byte(output), []byte(mark)); ok && rest[0] != '0' && bytes.Index([]byte(output), []byte(mark)) < 100 {
+						want.errors++
+					}
+				}
+			})
+			got, stats := imported(t, data, "codex")
+			if got != want {
+				t.Errorf("calls and errors: got %v, want %v", got, want)
+			}
+			t.Logf("%+v", stats)
+		})
+	}
+}
