@@ -97,7 +97,8 @@ type claudeDecoder struct {
 
 func (d *claudeDecoder) record(_ string, raw json.RawMessage) error {
 	line := new(claudeLine)
-	if err := json.Unmarshal(raw, line); err != nil {
+	err := json.Unmarshal(raw, line)
+	if err != nil && !slices.Contains(claudeQuiet, line.Type) {
 		return err
 	}
 	d.line(line)

@@ -76,10 +76,31 @@ func imported(t *testing.T, data []byte, format string) (tallied, Stats) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stats.Format != format || stats.Torn || stats.Broken > 0 || stats.Foreign > 0 || stats.Problem != "" {
-		t.Errorf("not read well: %+v", stats)
+	broken, foreign := odd(data)
+	if stats.Format != format || stats.Torn || stats.Broken != broken || stats.Foreign != foreign || stats.Problem != "" {
+		t.Errorf("not read well: %+v, want %d broken and %d foreign", stats, broken, foreign)
 	}
 	return got, stats
+}
+
+// odd counts the lines that are no objects or whose message is none, and the
+// objects without a type.
+func odd(data []byte) (broken, foreign int) {
+	for line := range bytes.Lines(data) {
+		var o map[string]any
+		switch {
+		case len(bytes.TrimSpace(line)) == 0:
+		case json.Unmarshal(line, &o) != nil:
+			broken++
+		case o["type"] == nil:
+			foreign++
+		case o["message"] != nil:
+			if _, ok := o["message"].(map[string]any); !ok {
+				broken++
+			}
+		}
+	}
+	return broken, foreign
 }
 
 // TestCorpusClaude counts the ids of all tool_use and tool_result blocks,
