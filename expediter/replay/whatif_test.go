@@ -1,0 +1,168 @@
+package replay_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/expediter-go/expediter/budget"
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/replay"
+)
+
+// tape is a recorded session in short: calls of one tool each, given as a word
+// of outcomes (F failure, S success, I ignored, . no result), or | for a prompt.
+func tape(w *replay.WhatIf, tool, outcomes string) (verbs string) {
+	for i, o := range outcomes {
+		if o == '|' {
+			w.Prompt(int64(i), 0)
+			verbs += "|"
+			continue
+		}
+		d := w.Issue(i, tool, int64(i), 0)
+		verbs += d.Verb.String()[:2]
+		if o != '.' {
+			w.Result(i, outcomeOf(o), int64(i), 0)
+		}
+	}
+	return verbs
+}
+
+func outcomeOf(letter rune) expediter.Outcome {
+	switch letter {
+	case 'F':
+		return expediter.Failure(cascade.Network, "connection refused")
+	case 'I':
+		return expediter.Ignored()
+	}
+	return expediter.Success()
+}
+
+func newWhatIf(t testing.TB, p expediter.Policy) *replay.WhatIf {
+	t.Helper()
+	w, err := replay.NewWhatIf(expediter.Config{Policy: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestWhatIf(t *testing.T) {
+	unlimited := expediter.Policy{Budget: budget.Unlimited}
+	for _, c := range []struct {
+		name, tape, verbs string
+		policy            expediter.Policy
+		want              replay.Tally
+	}{
+		{name: "healthy", tape: "|SSSS", verbs: "|CACACACA", want: replay.Tally{Calls: 4}},
+		{name: "single failures", tape: "FSFSFSFS", policy: unlimited, verbs: "CACACACACACACACA", want: replay.Tally{Calls: 8}},
+		{name: "saved and lost", tape: "FFFFSS", verbs: "CACACASKSKPR",
+			want: replay.Tally{Calls: 6, Probes: 1, Skipped: 2, Saved: 1, Lost: 1, Openings: 1}},
+		{name: "a skipped call without a word", tape: "FFFI.S", verbs: "CACACASKSKPR",
+			want: replay.Tally{Calls: 6, Probes: 1, Skipped: 2, Openings: 1}},
+		{name: "a skipped failure is not heard of", tape: "FFFFFSFFSS", policy: unlimited, verbs: "CACACASKSKPRCACACACA",
+			want: replay.Tally{Calls: 10, Probes: 1, Skipped: 2, Saved: 2, Openings: 1}},
+		{name: "a pause lasts to the prompt", tape: "|FFF..F..FSFS|S", verbs: "|CACACASKSKPRSKSKPRPAPAPA|SK",
+			want: replay.Tally{Calls: 13, Probes: 2, Skipped: 5, Paused: 3, Lost: 1, Openings: 1, Pauses: 1}},
+		{name: "without prompts the next call begins a cycle", tape: "FFF..F..FSS", verbs: "CACACASKSKPRSKSKPRPASK",
+			want: replay.Tally{Calls: 11, Probes: 2, Skipped: 5, Paused: 1, Lost: 1, Openings: 1, Pauses: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWhatIf(t, c.policy)
+			for range 2 { // the second session knows nothing of the first
+				if got := tape(w, "x", c.tape); got != c.verbs {
+					t.Errorf("got %s, want %s", got, c.verbs)
+				}
+				if diff := cmp.Diff(c.want, w.End()); diff != "" {
+					t.Errorf("tally (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// A success that was issued before the tool opened comes late: it is of an
+// older generation and closes nothing.
+func TestWhatIfKeepsTheOrderOfParallelCalls(t *testing.T) {
+	w := newWhatIf(t, expediter.Policy{})
+	for call := range 4 {
+		if d := w.Issue(call, "x", 1, 0); d.Verb != expediter.Call {
+			t.Fatalf("call %d: got %v, want CALL: no result is there yet", call, d.Verb)
+		}
+	}
+	for _, call := range []int{3, 1, 0} {
+		if verb, ok := w.Result(call, outcomeOf('F'), 1, 0); verb != expediter.Call || !ok {
+			t.Fatalf("result %d: got %v, %v, want CALL, true", call, verb, ok)
+		}
+	}
+	w.Result(2, expediter.Success(), 1, 0)
+	if d := w.Issue(4, "x", 2, 0); d.Verb != expediter.Skip {
+		t.Errorf("got %v, want SKIP: the late success is stale", d.Verb)
+	}
+	if _, ok := w.Result(2, expediter.Success(), 2, 0); ok {
+		t.Error("a second result of one call was taken")
+	}
+	if _, ok := w.Result(99, expediter.Success(), 2, 0); ok {
+		t.Error("a result of a call that nobody asked for was taken")
+	}
+}
+
+// Two tools with one cause pause the session; the prompt confirms recovery, and
+// one member at a time is tried.
+func TestWhatIfConfirmsAtThePrompt(t *testing.T) {
+	var kinds []expediter.IncidentKind
+	cfg := expediter.Config{Policy: expediter.Policy{Budget: 20}}
+	cfg.Events.Incident = func(e expediter.IncidentEvent) { kinds = append(kinds, e.Kind) }
+	w, err := replay.NewWhatIf(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := 0
+	ask := func(tool string) expediter.Verb {
+		call++
+		d := w.Issue(call, tool, 1, 0)
+		w.Result(call, outcomeOf('F'), 1, 0)
+		return d.Verb
+	}
+	w.Prompt(1, 0)
+	for range 3 {
+		ask("a")
+		ask("b")
+	}
+	if got := ask("c"); got != expediter.Pause {
+		t.Fatalf("got %v, want PAUSE", got)
+	}
+	w.Prompt(1, 0)
+	if got := ask("c"); got != expediter.Call {
+		t.Errorf("after the prompt: got %v, want CALL", got)
+	}
+	if diff := cmp.Diff([]expediter.IncidentKind{expediter.IncidentFlagged, expediter.IncidentConfirmed}, kinds); diff != "" {
+		t.Errorf("incident (-want +got):\n%s", diff)
+	}
+	if got := w.End(); got.Incidents != 1 || got.Pauses != 1 || got.Paused != 1 {
+		t.Errorf("got %+v, want one incident, one pause, one paused call", got)
+	}
+}
+
+func TestNewWhatIfReportsABadPolicy(t *testing.T) {
+	if _, err := replay.NewWhatIf(expediter.Config{Policy: expediter.Policy{Budget: -7}}); err == nil {
+		t.Error("a budget of -7 was taken")
+	}
+}
+
+func ExampleWhatIf() {
+	w, err := replay.NewWhatIf(expediter.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for call := range 5 { // the recording: five failures in a row
+		d := w.Issue(call, "WebFetch/example.org", int64(call), 0)
+		w.Result(call, expediter.Failure(cascade.Network, "connection refused"), int64(call), 0)
+		fmt.Print(d.Verb, " ")
+	}
+	fmt.Println("saved", w.End().Saved)
+	// Output: CALL CALL CALL SKIP SKIP saved 2
+}
