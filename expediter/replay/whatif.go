@@ -18,12 +18,17 @@ import (
 // cycle begins. As long as a session has had no prompt, nobody can be waited
 // for: the call after a PAUSE begins a new cycle, and confirms, by itself.
 //
+// Rules that go by what a session did not record do not apply to it: without
+// times there is no not_before_ms, and pacing by a unit that is missing becomes
+// pacing by attempts, at its defaults. The first call tells what is recorded.
+//
 // A WhatIf holds one session at a time and is not safe for concurrent use.
 type WhatIf struct {
 	cfg      expediter.Config
-	engine   *expediter.Engine // nil: the session has not begun
-	last     flight            // the newest call, which mostly is the next to end
-	older    map[int]flight    // other calls without a result, by their number
+	bare     [4]*expediter.Config // cfg without what a session did not record; see measured
+	engine   *expediter.Engine    // nil: the session has had no call
+	last     flight               // the newest call, which mostly is the next to end
+	older    map[int]flight       // other calls without a result, by their number
 	tally    Tally
 	prompted bool // the session has had a prompt
 	resume   bool // no prompt will come: the next call begins a cycle
@@ -58,11 +63,9 @@ type Tally struct {
 func NewWhatIf(cfg expediter.Config) (*WhatIf, error) {
 	w := &WhatIf{cfg: cfg, older: map[int]flight{}}
 	w.observe()
-	engine, err := expediter.New(w.cfg)
-	if err != nil {
+	if _, err := expediter.New(w.cfg); err != nil {
 		return nil, err
 	}
-	w.engine = engine
 	return w, nil
 }
 
@@ -97,10 +100,10 @@ func (w *WhatIf) observe() {
 	}
 }
 
-// begin makes the engine of a session.
-func (w *WhatIf) begin() *expediter.Engine {
+// begin makes the engine of a session at its first call.
+func (w *WhatIf) begin(step, at int64) *expediter.Engine {
 	if w.engine == nil {
-		engine, err := expediter.New(w.cfg)
+		engine, err := expediter.New(w.measured(step >= 0, at > 0))
 		if err != nil {
 			panic("replay: a configuration that was valid is so no more: " + err.Error())
 		}
@@ -113,12 +116,14 @@ func (w *WhatIf) begin() *expediter.Engine {
 // milliseconds since 1970, 0 where it was not recorded. So it is below.
 func (w *WhatIf) Prompt(step, at int64) {
 	w.prompted, w.resume = true, false
-	w.cycle(step, at)
+	if w.engine != nil {
+		w.cycle(step, at)
+	}
 }
 
 // cycle confirms and begins a new cycle.
 func (w *WhatIf) cycle(step, at int64) {
-	x, when := w.begin(), moment(at)
+	x, when := w.engine, moment(at)
 	_, _ = x.ConfirmRecovery("the user has seen the report", step, when) // an error: nothing is active
 	x.BeginCycle(step, when)
 }
@@ -130,7 +135,7 @@ func (w *WhatIf) Issue(call int, tool string, step, at int64) expediter.Decision
 		w.resume = false
 		w.cycle(step, at)
 	}
-	d := w.begin().Decide(tool, step, moment(at))
+	d := w.begin(step, at).Decide(tool, step, moment(at))
 	w.tally.Calls++
 	switch d.Verb {
 	case expediter.Probe:
@@ -174,15 +179,21 @@ func (w *WhatIf) Result(call int, o expediter.Outcome, step, at int64) (expedite
 // Tally counts the session so far.
 func (w *WhatIf) Tally() Tally { return w.tally }
 
-// Status reads the session's engine.
-func (w *WhatIf) Status() expediter.Status { return w.begin().Status() }
+// Status reads the session's engine; it is zero before the session's first
+// call.
+func (w *WhatIf) Status() expediter.Status {
+	if w.engine == nil {
+		return expediter.Status{}
+	}
+	return w.engine.Status()
+}
 
 // End ends the session and counts it. Calls without a result are neither saved
 // nor lost. What comes next belongs to a new session, with a new engine.
 func (w *WhatIf) End() Tally {
 	t := w.tally
 	clear(w.older)
-	*w = WhatIf{cfg: w.cfg, older: w.older}
+	*w = WhatIf{cfg: w.cfg, bare: w.bare, older: w.older}
 	return t
 }
 

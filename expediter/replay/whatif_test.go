@@ -7,8 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/expediter-go/expediter/budget"
+	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/expediter/replay"
 )
 
@@ -143,6 +145,41 @@ func TestWhatIfConfirmsAtThePrompt(t *testing.T) {
 	}
 	if got := w.End(); got.Incidents != 1 || got.Pauses != 1 || got.Paused != 1 {
 		t.Errorf("got %+v, want one incident, one pause, one paused call", got)
+	}
+}
+
+// Without times nothing is ever due by time; such rules are left out.
+func TestWhatIfWithoutTimesOrSteps(t *testing.T) {
+	byTime := breaker.Policy{Probe: breaker.Pacing{Unit: breaker.Time}}
+	bySteps := breaker.Policy{Probe: breaker.Pacing{Unit: breaker.Steps, Every: 7}}
+	for _, c := range []struct {
+		name     string
+		policy   expediter.Policy
+		own      breaker.Policy
+		step, at int64
+		want     string
+	}{
+		{"not before", expediter.Interactive(), breaker.Policy{}, 1, 0, "SKSKPR"},
+		{"not before, with times", expediter.Interactive(), breaker.Policy{}, 1, 1_700_000_000_000, "SKSKSK"},
+		{"by time", expediter.Policy{Policy: byTime}, breaker.Policy{}, 1, 0, "SKSKPR"},
+		{"by time, with times", expediter.Policy{Policy: byTime}, breaker.Policy{}, expediter.NoStep, 1_700_000_000_000, "SKSKSK"},
+		{"by steps", expediter.Policy{Policy: bySteps}, breaker.Policy{}, expediter.NoStep, 1_700_000_000_000, "SKSKPR"},
+		{"a tool's own, by time", expediter.Policy{}, byTime, expediter.NoStep, 0, "SKSKPR"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, err := replay.NewWhatIf(expediter.Config{Policy: c.policy, Tools: capability.Map{{Tool: "x", Fallback: "ask", Policy: c.own}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			verbs := ""
+			for call := range 6 {
+				verbs += w.Issue(call, "x", c.step, c.at).Verb.String()[:2]
+				w.Result(call, outcomeOf('F'), c.step, c.at)
+			}
+			if verbs != "CACACA"+c.want {
+				t.Errorf("got %s, want CACACA%s", verbs, c.want)
+			}
+		})
 	}
 }
 
