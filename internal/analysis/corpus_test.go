@@ -1,0 +1,33 @@
+package analysis_test
+
+import (
+	"testing"
+
+	"github.com/expediter-go/expediter/internal/analysis"
+)
+
+func TestCorpus(t *testing.T) {
+	r, err := analysis.Run(t.Context(), stream(corpus(t)), analysis.Options{Policies: analysis.Baselines(), Splice: true, Seed: 1, Suggest: true, Timelines: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Policies {
+		t.Logf("%-24s %+v", p.Policy, p.Counts)
+	}
+	t.Logf("%d outages: %v", r.Spliced.Outages, r.Spliced.ByKind)
+	for _, p := range r.Spliced.Rows {
+		t.Logf("%-24s doomed %d after %d made %d probes %d avoided %d %.3f recovered %d within %d max %d unresolved %d lost %d of %d calls pauses %d", p.Policy,
+			p.Doomed, p.After, p.Made, p.MadeProbes, p.Avoided, p.AvoidedPct, p.Recovered, p.WithinOne, p.MaxWait, p.Unresolved, p.Lost, p.Calls, p.Pauses)
+	}
+	if s := r.Suggested; s != nil {
+		t.Logf("%s\n%s\n%q", s.Policy, s.PolicyYAML, s.Why)
+	}
+	n := 0
+	for _, p := range r.Frontier {
+		if p.Frontier {
+			n++
+			t.Logf("%+v", p)
+		}
+	}
+	t.Log(len(r.Frontier), n, len(r.Timelines), r.Omitted, r.Notes)
+}

@@ -1,0 +1,23 @@
+package analysis
+
+import "fmt"
+
+// notes say what the figures cannot tell.
+func (a *analysis) notes(r *Result) []string {
+	notes := []string{
+		"A static replay cannot know what the agent would have done instead of a call that is denied: the recording goes on as it was.",
+	}
+	if a.untimed > 0 {
+		notes = append(notes, fmt.Sprintf("%d sessions have no times: rules that go by time (not_before_ms, after_ms, windows in milliseconds) do not apply to them.", a.untimed))
+	}
+	if a.Splice {
+		notes = append(notes, "Spliced outages are made up. Their texts are judged as those of real calls; their length and place are drawn by the seed.")
+	}
+	if r.Suggested == nil && a.Suggest {
+		notes = append(notes, fmt.Sprintf("No policy is suggested: each one that was tried loses more than 1 call in %d or pauses more than %.0f %% of the sessions.", lostOnePer, maxPausedShare*100))
+	}
+	if r.Calls < lostOnePer {
+		notes = append(notes, fmt.Sprintf("%d calls are few: what was never lost here may be lost at a rate of 1 in %d all the same.", r.Calls, max(r.Calls/3, 1)))
+	}
+	return notes
+}

@@ -1,0 +1,251 @@
+package analysis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/expediter-go/expediter/internal/trace"
+)
+
+// Stream hands the events of recordings to yield, those of one session in
+// their order. An error of yield ends it and is returned.
+type Stream func(ctx context.Context, yield func(*trace.Event) error) error
+
+// Options say what to find out. The zero Options analyse nothing: give at
+// least one policy.
+type Options struct {
+	Policies  []Policy // the first is the result's own row, and has the timelines
+	Sweep     bool     // try a grid of policies: Result.Frontier
+	Suggest   bool     // choose one of them: Result.Suggested; implies Sweep and Splice
+	Splice    bool     // lay outages over the sessions: Result.Spliced
+	Seed      uint64   // of the outages
+	Timelines int      // sessions to draw at most; 0: none
+}
+
+// Run lays every policy over the recordings, in one pass. What it holds in
+// memory is bounded by what its sessions have open at once. It fills all of
+// the Result but Files. The events of one session must not be told twice.
+func Run(ctx context.Context, stream Stream, o Options) (*Result, error) {
+	a, err := newAnalysis(o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a.start()
+	read := &sessions{open: map[[2]string]*session{}, texts: o.Timelines > 0, emit: func(c chunk) error { return a.hand(ctx, c) }}
+	err = stream(ctx, read.add)
+	if err == nil {
+		err = read.end()
+	}
+	a.stop()
+	if err != nil {
+		return nil, err
+	}
+	return a.result(), nil
+}
+
+// analysis is one run.
+type analysis struct {
+	Options
+	plain   []*layer
+	spliced []*spliced
+	points  []*point // of a sweep
+	workers []worker
+	wait    sync.WaitGroup
+	outages map[*session]*outage
+	kinds   map[string]int
+	untimed int // sessions without times
+}
+
+// job is one chunk, as it was and with an outage, for every worker.
+type job struct {
+	plain   chunk
+	spliced chunk // its session is nil where there is no outage
+}
+
+// worker applies jobs to some of the policies, in order.
+type worker struct {
+	jobs  chan job
+	tasks []func(job)
+}
+
+func newAnalysis(o Options) (*analysis, error) {
+	a := &analysis{Options: o, outages: map[*session]*outage{}, kinds: map[string]int{}}
+	a.Sweep, a.Splice = o.Sweep || o.Suggest, o.Splice || o.Suggest
+	if len(o.Policies) == 0 {
+		return nil, errors.New("analysis: no policy; give at least one")
+	}
+	var errs []error
+	for _, p := range o.Policies {
+		errs = append(errs, a.addPlain(p))
+	}
+	if a.Splice {
+		for _, p := range withBaselines(o.Policies) {
+			errs = append(errs, a.addSpliced(p))
+		}
+	}
+	if a.Sweep {
+		errs = append(errs, a.addPoints(grid()))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if o.Timelines > 0 {
+		a.plain[0].timelines = &keeper{most: o.Timelines}
+	}
+	return a, nil
+}
+
+// withBaselines puts the baselines first that are not among the policies.
+func withBaselines(policies []Policy) []Policy {
+	named := map[string]bool{}
+	for _, p := range policies {
+		named[p.Name] = true
+	}
+	var all []Policy
+	for _, p := range Baselines() {
+		if !named[p.Name] {
+			all = append(all, p)
+		}
+	}
+	return append(all, policies...)
+}
+
+func (a *analysis) addPlain(p Policy) error {
+	l, err := newLayer(p, true)
+	if err != nil {
+		return fmt.Errorf("policy %q: %w", p.Name, err)
+	}
+	a.plain = append(a.plain, l)
+	return nil
+}
+
+func (a *analysis) addSpliced(p Policy) error {
+	s, err := newSpliced(p)
+	if err != nil {
+		return fmt.Errorf("policy %q: %w", p.Name, err)
+	}
+	a.spliced = append(a.spliced, s)
+	return nil
+}
+
+// start spreads the policies over the cores.
+func (a *analysis) start() {
+	var tasks []func(job)
+	for _, l := range a.plain {
+		tasks = append(tasks, func(j job) { l.lay(j.plain) })
+	}
+	for _, s := range a.spliced {
+		tasks = append(tasks, s.task)
+	}
+	for _, p := range a.points {
+		tasks = append(tasks, p.task)
+	}
+	n := min(runtime.GOMAXPROCS(0), len(tasks))
+	a.workers = make([]worker, n)
+	for i, t := range tasks {
+		w := &a.workers[i%n]
+		w.tasks = append(w.tasks, t)
+	}
+	for i := range a.workers {
+		w := &a.workers[i]
+		w.jobs = make(chan job, 8)
+		a.wait.Go(func() {
+			for j := range w.jobs {
+				for _, t := range w.tasks {
+					t(j)
+				}
+			}
+		})
+	}
+}
+
+func (s *spliced) task(j job) {
+	if j.spliced.session != nil {
+		s.lay(j.spliced)
+	}
+}
+
+func (a *analysis) stop() {
+	for _, w := range a.workers {
+		close(w.jobs)
+	}
+	a.wait.Wait()
+}
+
+// hand gives a chunk to every worker.
+func (a *analysis) hand(ctx context.Context, c chunk) error {
+	j := job{plain: c}
+	if a.Splice {
+		j.spliced = a.withOutage(c)
+	}
+	if c.first && len(c.events) > 0 && c.events[0].at == 0 {
+		a.untimed++
+	}
+	for _, w := range a.workers {
+		select {
+		case w.jobs <- j:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// withOutage is the chunk as the spliced runs see it; the zero chunk if its
+// session has no outage.
+func (a *analysis) withOutage(c chunk) chunk {
+	if c.first {
+		s, ok := splice(c, a.Seed)
+		if !ok {
+			return chunk{}
+		}
+		a.kinds[s.outage.kind]++
+		if !c.last {
+			a.outages[c.session] = s.outage
+		}
+		return s
+	}
+	o := a.outages[c.session]
+	if o == nil {
+		return chunk{}
+	}
+	if c.last {
+		delete(a.outages, c.session)
+	}
+	c.outage = o
+	return c
+}
+
+func (a *analysis) result() *Result {
+	r := &Result{Format: ResultFormat, Row: a.plain[0].row(), Files: []trace.Stats{}}
+	if len(a.plain) > 1 {
+		for _, l := range a.plain {
+			r.Policies = append(r.Policies, l.row())
+		}
+	}
+	if a.Splice {
+		r.Spliced = &Splice{Seed: a.Seed, ByKind: a.kinds}
+		for _, n := range a.kinds {
+			r.Spliced.Outages += n
+		}
+		for _, s := range a.spliced {
+			r.Spliced.Rows = append(r.Spliced.Rows, s.row())
+		}
+	}
+	if a.Sweep {
+		r.Frontier = frontier(a.points)
+	}
+	if a.Suggest {
+		r.Suggested = suggest(r.Frontier, a.points)
+	}
+	if k := a.plain[0].timelines; k != nil {
+		r.Timelines, r.Omitted = k.list()
+	}
+	r.Notes = a.notes(r)
+	return r
+}

@@ -1,0 +1,160 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/trace"
+)
+
+// event is what the policies need of a trace.Event.
+type event struct {
+	kind     trace.Kind
+	answered bool // marked as an error, yet an answer
+	doomed   bool // of a call that a spliced outage hits
+	call     int
+	step, at int64
+	tool     string
+	key      string
+	outcome  expediter.Outcome // of a result, as judged
+	tokens   int64
+}
+
+func (e *event) name(k Keys) string {
+	if k == ToolKeys || e.key == "" {
+		return e.tool
+	}
+	return e.key
+}
+
+func take(ev *trace.Event, texts bool) event {
+	e := event{kind: ev.Kind, call: ev.Call, step: ev.Step, at: ev.At, tool: ev.Tool, key: ev.Key, tokens: ev.Tokens}
+	if e.step <= 0 {
+		e.step = expediter.NoStep
+	}
+	if ev.Kind != trace.Result {
+		return e
+	}
+	v := &ev.Verdict
+	e.outcome = expediter.Outcome{Result: v.Outcome, Category: v.Category, Signature: v.Signature,
+		Duration: ev.Duration, RetryAfter: v.RetryAfter}
+	e.answered = v.Outcome == cascade.Succeeded && answers(v.Class)
+	if texts && v.Outcome != cascade.Succeeded {
+		e.outcome.Text = ev.Text
+	}
+	return e
+}
+
+// answers reports whether a success of that class is an error to whoever asked.
+func answers(class string) bool { return class != "ok" && class != "" }
+
+// session is one recorded session whose end has not been read yet.
+type session struct {
+	file, name, format string
+	seed               uint64 // of what is spliced into it
+	events             []event
+	begun              bool // a chunk of it was handed on
+}
+
+// chunk is a stretch of one session. Workers share it and change nothing.
+type chunk struct {
+	session     *session
+	events      []event
+	first, last bool
+	outage      *outage // over these events; nil: none
+}
+
+const (
+	// maxChunk bounds the events of a session that are held back; most
+	// sessions are shorter and are laid under each policy in one go.
+	maxChunk = 8192
+	// maxHeld bounds those of all sessions together.
+	maxHeld = 1 << 18
+)
+
+// sessions gathers the events of interleaved sessions into chunks.
+type sessions struct {
+	open  map[[2]string]*session
+	order []*session // open ones, in order of their first event
+	held  int
+	texts bool
+	emit  func(chunk) error
+}
+
+// add takes one event.
+func (s *sessions) add(ev *trace.Event) error {
+	id := [2]string{ev.File, ev.Session}
+	o := s.open[id]
+	if o == nil {
+		o = &session{file: ev.File, name: ev.Session, format: ev.Format}
+		s.open[id] = o
+		s.order = append(s.order, o)
+	}
+	if ev.Kind == trace.End {
+		delete(s.open, id)
+		return s.flush(o, true)
+	}
+	o.events = append(o.events, take(ev, s.texts))
+	s.held++
+	switch {
+	case len(o.events) >= maxChunk:
+		return s.flush(o, false)
+	case s.held >= maxHeld:
+		return s.relieve()
+	}
+	return nil
+}
+
+// flush hands on what is held of a session.
+func (s *sessions) flush(o *session, last bool) error {
+	c := chunk{session: o, events: o.events, first: !o.begun, last: last}
+	s.held -= len(o.events)
+	o.events, o.begun = nil, true
+	if last {
+		s.forget()
+	}
+	return s.emit(c)
+}
+
+// relieve hands on what is held of every session.
+func (s *sessions) relieve() error {
+	for _, o := range s.order {
+		if len(o.events) > 0 {
+			if err := s.flush(o, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forget drops ended sessions from the order, now and then.
+func (s *sessions) forget() {
+	if len(s.order) < 2*len(s.open)+16 {
+		return
+	}
+	kept := s.order[:0]
+	for _, o := range s.order {
+		if s.open[[2]string{o.file, o.name}] == o {
+			kept = append(kept, o)
+		}
+	}
+	clear(s.order[len(kept):])
+	s.order = kept
+}
+
+// end ends every session that had no end of its own.
+func (s *sessions) end() error {
+	for _, o := range slices.Clone(s.order) {
+		id := [2]string{o.file, o.name}
+		if s.open[id] != o {
+			continue
+		}
+		delete(s.open, id)
+		if err := s.flush(o, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/expediter/replay"
+)
+
+// spliced is one policy over the sessions that outages are laid over. One
+// goroutine owns it.
+type spliced struct {
+	*layer
+	figures   SpliceRow
+	threshold int
+	watched   map[*session]*watch
+}
+
+func newSpliced(p Policy) (*spliced, error) {
+	l, err := newLayer(p, false)
+	if err != nil {
+		return nil, err
+	}
+	threshold := p.Config.Policy.Over(expediter.Faithful()).FailureThreshold
+	return &spliced{layer: l, threshold: threshold, watched: map[*session]*watch{}}, nil
+}
+
+// lay applies a chunk of a session that has an outage.
+func (s *spliced) lay(c chunk) {
+	w := s.watched[c.session]
+	if w == nil {
+		w = &watch{spliced: s, outage: c.outage, failed: map[string]int{}}
+		s.watched[c.session] = w
+	}
+	s.watch = w
+	s.layer.lay(c)
+	s.watch = nil
+	w.past = true
+	if c.last {
+		s.figures.Unresolved += len(w.waits)
+		delete(s.watched, c.session)
+	}
+}
+
+func (s *spliced) row() SpliceRow {
+	r := s.figures
+	r.Policy, r.Counts = s.policy.Name, s.layer.row().Counts
+	r.Avoided = r.After - r.Made
+	if r.AvoidedPct = 1; r.After > 0 {
+		r.AvoidedPct = float64(r.Avoided) / float64(r.After)
+	}
+	return r
+}
+
+// watch follows one outage. A nil watch follows none.
+type watch struct {
+	*spliced
+	outage *outage
+	failed map[string]int   // results of the outage, by key
+	past   bool             // the outage's chunk was applied
+	waits  map[string]*wait // after its end: the tools that were not tried again yet
+	ended  bool
+}
+
+// wait is a tool between an outage's end and its next call.
+type wait struct {
+	denied   int   // as SKIP or PAUSE
+	skipped  int64 // of them, as SKIP: a PAUSE is no attempt (SPEC section 4)
+	interval int64 // the distance to the next probe, in unit
+	unit     breaker.Unit
+	step, at int64 // of the end
+	late     bool  // a SKIP after the interval was over
+}
+
+func (w *watch) issued(i int, e *event, verb expediter.Verb, x *replay.WhatIf) {
+	if w == nil {
+		return
+	}
+	if !w.ended && (w.past || i >= w.outage.end) {
+		w.end(e, x)
+	}
+	switch key := e.name(FullKeys); {
+	case e.doomed:
+		w.doomed(key, verb)
+	case w.ended && w.waits[key] != nil:
+		w.tried(key, e, verb)
+	}
+}
+
+func (w *watch) resulted(e *event) {
+	if w != nil && e.doomed {
+		w.failed[e.name(FullKeys)]++
+	}
+}
+
+// doomed counts a request of the outage. From the threshold on, or as soon as
+// the policy knows better than CALL, it is one that a breaker could avoid.
+func (w *watch) doomed(key string, verb expediter.Verb) {
+	f := &w.figures
+	f.Doomed++
+	if verb == expediter.Call && w.failed[key] < w.threshold {
+		return
+	}
+	f.After++
+	if verb.Go() {
+		f.Made++
+	}
+	if verb == expediter.Probe {
+		f.MadeProbes++
+	}
+}
+
+// end begins to wait for the tools of the outage.
+func (w *watch) end(e *event, x *replay.WhatIf) {
+	w.ended, w.waits = true, map[string]*wait{}
+	st := x.Status()
+	for _, hit := range w.outage.hits {
+		name := hit.key
+		if w.policy.Keys == ToolKeys {
+			name = hit.tool
+		}
+		n := &wait{step: e.step, at: e.at}
+		n.interval, n.unit = interval(st, name)
+		w.waits[hit.key] = n
+	}
+}
+
+// interval is the distance between a tool's probes as it stands.
+func interval(st expediter.Status, name string) (int64, breaker.Unit) {
+	i := slices.IndexFunc(st.Tools, func(t expediter.ToolStatus) bool { return t.Tool == name })
+	if i < 0 {
+		return st.Policy.Probe.Every, st.Policy.Probe.Unit
+	}
+	t := &st.Tools[i]
+	p := t.Policy.Probe
+	for _, inc := range st.Incidents {
+		if slices.Contains(inc.Members, name) && inc.Active {
+			return p.Every, t.Unit // confirmation begins anew
+		}
+		if slices.Contains(inc.Members, name) {
+			return inc.Interval, t.Unit
+		}
+	}
+	if p.Backoff == breaker.On {
+		return cascade.NewBackoff(p.Every, p.Max).Interval(t.FailedProbes), t.Unit
+	}
+	return p.Every, t.Unit
+}
+
+// tried looks at a request for a tool whose outage is over.
+func (w *watch) tried(key string, e *event, verb expediter.Verb) {
+	n := w.waits[key]
+	if verb.Go() {
+		delete(w.waits, key)
+		w.figures.Recovered++
+		if !n.late {
+			w.figures.WithinOne++
+		}
+		w.figures.MaxWait = max(w.figures.MaxWait, n.denied)
+		return
+	}
+	n.denied++
+	if verb == expediter.Pause {
+		return
+	}
+	n.skipped++
+	switch n.unit {
+	case breaker.Attempts:
+		n.late = n.late || n.skipped >= n.interval
+	case breaker.Steps:
+		n.late = n.late || e.step-n.step >= n.interval
+	case breaker.Time:
+		n.late = n.late || e.at-n.at >= n.interval
+	}
+}
