@@ -7,7 +7,7 @@ import (
 )
 
 func TestCorpus(t *testing.T) {
-	r, err := analysis.Run(t.Context(), stream(corpus(t)), analysis.Options{Policies: analysis.Baselines(), Splice: true, Seed: 1, Suggest: true, Timelines: 20})
+	r, err := analysis.Run(t.Context(), stream(corpus(t)), analysis.Options{Policies: analysis.Baselines(), Splice: true, Seed: 1, Timelines: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,6 +18,9 @@ func TestCorpus(t *testing.T) {
 	for _, p := range r.Spliced.Rows {
 		t.Logf("%-24s doomed %d after %d made %d probes %d avoided %d %.3f recovered %d within %d max %d unresolved %d lost %d of %d calls pauses %d", p.Policy,
 			p.Doomed, p.After, p.Made, p.MadeProbes, p.Avoided, p.AvoidedPct, p.Recovered, p.WithinOne, p.MaxWait, p.Unresolved, p.Lost, p.Calls, p.Pauses)
+		for k, v := range p.ByKind {
+			t.Logf("   %s %+v", k, v)
+		}
 	}
 	if s := r.Suggested; s != nil {
 		t.Logf("%s\n%s\n%q", s.Policy, s.PolicyYAML, s.Why)

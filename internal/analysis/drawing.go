@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/expediter/replay"
@@ -106,7 +107,7 @@ func (d *drawing) result(e *event, w *replay.WhatIf) {
 	if at, known := d.open[e.call]; known {
 		delete(d.open, e.call)
 		tick := &d.t.Lanes[at.lane].Ticks[at.tick]
-		tick.Outcome, tick.Note = e.drawn(), e.note()
+		tick.Outcome, tick.Note = e.drawn(), e.note
 	}
 	if !d.full {
 		d.when(e.at)
@@ -127,13 +128,13 @@ func (e *event) drawn() string {
 	return "failure"
 }
 
-func (e *event) note() string {
-	text := e.outcome.Text
+// note is what a tick says of a result that is no plain success.
+func note(v *classify.Verdict, text string) string {
 	if text == "" {
-		text = e.outcome.Signature
+		text = v.Signature
 	}
-	if e.outcome.Result == cascade.Failed {
-		text = strings.TrimSuffix(e.outcome.Category.String()+": "+text, ": ")
+	if v.Outcome == cascade.Failed {
+		text = strings.TrimSuffix(v.Category.String()+": "+text, ": ")
 	}
 	if r := []rune(text); len(r) > maxNote {
 		text = string(r[:maxNote]) + "…"

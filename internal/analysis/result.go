@@ -89,16 +89,24 @@ type Splice struct {
 // SpliceRow is one policy over spliced sessions.
 type SpliceRow struct {
 	Counts
-	Policy     string  `json:"policy"`
+	Avoidance
+	Policy string               `json:"policy"`
+	ByKind map[string]Avoidance `json:"by_kind"` // one_tool, common_cause, flapping
+}
+
+// Avoidance is how many requests a policy kept from an outage, and how soon it
+// found out that the outage was over. Recovery is counted once for each tool of
+// an outage.
+type Avoidance struct {
 	Doomed     int     `json:"doomed"`       // requests that hit an outage
 	After      int     `json:"after"`        // of them, those after the threshold: what a breaker could know
 	Made       int     `json:"made"`         // of those, made; probes included
 	MadeProbes int     `json:"made_probes"`  // of those made, probes
 	Avoided    int     `json:"avoided"`      // of those, not made
-	AvoidedPct float64 `json:"avoided_rate"` // avoided / after
-	Recovered  int     `json:"recovered"`    // outages after whose end the tool was tried again
+	AvoidedPct float64 `json:"avoided_rate"` // avoided / after; 1 when there is nothing to avoid
+	Recovered  int     `json:"recovered"`    // tools that were tried again after an outage's end
 	WithinOne  int     `json:"within_one"`   // of them, within one probe interval
-	MaxWait    int     `json:"max_wait"`     // requests denied after an outage's end, at most
+	MaxWait    int     `json:"max_wait"`     // requests denied after an outage's end, at most; those of a PAUSE included
 	Unresolved int     `json:"unresolved"`   // the recording ended, or nobody asked again
 }
 

@@ -36,10 +36,10 @@ func Run(ctx context.Context, stream Stream, o Options) (*Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a.start()
-	read := &sessions{open: map[[2]string]*session{}, texts: o.Timelines > 0, emit: func(c chunk) error { return a.hand(ctx, c) }}
-	err = stream(ctx, read.add)
+	a.sessions.emit = func(c chunk) error { return a.hand(ctx, c) }
+	err = stream(ctx, a.sessions.add)
 	if err == nil {
-		err = read.end()
+		err = a.sessions.end()
 	}
 	a.stop()
 	if err != nil {
@@ -56,9 +56,11 @@ type analysis struct {
 	points  []*point // of a sweep
 	workers []worker
 	wait    sync.WaitGroup
-	outages map[*session]*outage
-	kinds   map[string]int
-	untimed int // sessions without times
+
+	sessions sessions
+	outages  map[*session]*outage // of sessions that have not ended
+	kinds    map[string]int       // outages by kind
+	untimed  int                  // sessions without times
 }
 
 // job is one chunk, as it was and with an outage, for every worker.
@@ -75,6 +77,7 @@ type worker struct {
 
 func newAnalysis(o Options) (*analysis, error) {
 	a := &analysis{Options: o, outages: map[*session]*outage{}, kinds: map[string]int{}}
+	a.sessions = sessions{open: map[[2]string]*session{}, texts: o.Timelines > 0}
 	a.Sweep, a.Splice = o.Sweep || o.Suggest, o.Splice || o.Suggest
 	if len(o.Policies) == 0 {
 		return nil, errors.New("analysis: no policy; give at least one")
@@ -200,7 +203,7 @@ func (a *analysis) hand(ctx context.Context, c chunk) error {
 // session has no outage.
 func (a *analysis) withOutage(c chunk) chunk {
 	if c.first {
-		s, ok := splice(c, a.Seed)
+		s, ok := splice(c, a.Seed, &a.sessions.signatures)
 		if !ok {
 			return chunk{}
 		}

@@ -2,8 +2,10 @@ package analysis
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/internal/trace"
 )
@@ -17,7 +19,8 @@ type event struct {
 	step, at int64
 	tool     string
 	key      string
-	outcome  expediter.Outcome // of a result, as judged
+	outcome  expediter.Outcome // of a result, as judged; its signature is a stand-in, see signatures
+	note     string            // of a result, for timelines
 	tokens   int64
 }
 
@@ -28,7 +31,7 @@ func (e *event) name(k Keys) string {
 	return e.key
 }
 
-func take(ev *trace.Event, texts bool) event {
+func (s *sessions) take(ev *trace.Event) event {
 	e := event{kind: ev.Kind, call: ev.Call, step: ev.Step, at: ev.At, tool: ev.Tool, key: ev.Key, tokens: ev.Tokens}
 	if e.step <= 0 {
 		e.step = expediter.NoStep
@@ -37,13 +40,45 @@ func take(ev *trace.Event, texts bool) event {
 		return e
 	}
 	v := &ev.Verdict
-	e.outcome = expediter.Outcome{Result: v.Outcome, Category: v.Category, Signature: v.Signature,
-		Duration: ev.Duration, RetryAfter: v.RetryAfter}
+	e.outcome = s.heard(v)
+	e.outcome.Duration = ev.Duration
 	e.answered = v.Outcome == cascade.Succeeded && answers(v.Class)
-	if texts && v.Outcome != cascade.Succeeded {
-		e.outcome.Text = ev.Text
+	if s.texts && (v.Outcome != cascade.Succeeded || e.answered) {
+		e.note = note(v, ev.Text)
 	}
 	return e
+}
+
+// heard is a verdict as an engine takes it.
+func (s *signatures) heard(v *classify.Verdict) expediter.Outcome {
+	return expediter.Outcome{Result: v.Outcome, Category: v.Category, Signature: s.short(v.Signature), RetryAfter: v.RetryAfter}
+}
+
+// signatures gives each signature a short stand-in. Engines only compare them,
+// and would clean a long one again under every policy.
+type signatures struct {
+	known map[string]string
+	given int
+}
+
+// maxSignatures bounds those that are known at once. One that is forgotten
+// gets another stand-in, and matches no longer.
+const maxSignatures = 1 << 16
+
+func (s *signatures) short(signature string) string {
+	if signature == "" {
+		return ""
+	}
+	short, known := s.known[signature]
+	if !known {
+		if s.known == nil || len(s.known) >= maxSignatures {
+			s.known = map[string]string{}
+		}
+		s.given++
+		short = strconv.Itoa(s.given)
+		s.known[signature] = short
+	}
+	return short
 }
 
 // answers reports whether a success of that class is an error to whoever asked.
@@ -52,7 +87,6 @@ func answers(class string) bool { return class != "ok" && class != "" }
 // session is one recorded session whose end has not been read yet.
 type session struct {
 	file, name, format string
-	seed               uint64 // of what is spliced into it
 	events             []event
 	begun              bool // a chunk of it was handed on
 }
@@ -78,8 +112,9 @@ type sessions struct {
 	open  map[[2]string]*session
 	order []*session // open ones, in order of their first event
 	held  int
-	texts bool
+	texts bool // timelines are wanted
 	emit  func(chunk) error
+	signatures
 }
 
 // add takes one event.
@@ -95,7 +130,7 @@ func (s *sessions) add(ev *trace.Event) error {
 		delete(s.open, id)
 		return s.flush(o, true)
 	}
-	o.events = append(o.events, take(ev, s.texts))
+	o.events = append(o.events, s.take(ev))
 	s.held++
 	switch {
 	case len(o.events) >= maxChunk:

@@ -36,7 +36,7 @@ type target struct{ tool, key string }
 // splice lays a seeded outage over the first chunk of a session. The events of
 // the chunk stay as they are; those of the result are its own. It is false for
 // a session that is too short.
-func splice(c chunk, seed uint64) (chunk, bool) {
+func splice(c chunk, seed uint64, sigs *signatures) (chunk, bool) {
 	rng := rand.New(rand.NewPCG(seed, c.session.hash()))
 	r := requestsOf(c.events)
 	if !c.first || len(r.all) < minSpliced {
@@ -47,7 +47,7 @@ func splice(c chunk, seed uint64) (chunk, bool) {
 	for _, kind := range kinds {
 		if hit, keys := r.choose(kind, rng); len(hit) > 0 {
 			o := &outage{kind: kind, hits: r.targets(keys), end: hit[len(hit)-1] + 1}
-			c.events, c.outage = o.strike(c.events, hit, rng), o
+			c.events, c.outage = o.strike(c.events, hit, newFaces(o, sigs, rng)), o
 			return c, true
 		}
 	}
@@ -176,19 +176,18 @@ func flaps(hit []int, rng *rand.Rand) []int {
 }
 
 // strike gives the events with the requests that are hit failing.
-func (o *outage) strike(events []event, hit []int, rng *rand.Rand) []event {
+func (o *outage) strike(events []event, hit []int, faces *faces) []event {
 	struck := slices.Clone(events)
 	doomed := make(map[int]bool, len(hit))
 	for _, i := range hit {
 		struck[i].doomed = true
 		doomed[struck[i].call] = true
 	}
-	faces := newFaces(o, rng)
 	for i := range struck {
 		e := &struck[i]
 		if e.kind == trace.Result && doomed[e.call] {
 			e.doomed, e.answered = true, false
-			e.outcome = faces.outcome(e, rng)
+			e.outcome = faces.outcome(e)
 		}
 	}
 	return struck

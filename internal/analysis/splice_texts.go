@@ -60,9 +60,9 @@ var allFaces = []face{
 	{fileTool, cascade.Filesystem, []string{"ENOSPC: no space left on device, write", "Error: ENOSPC: no space left on device, open '/srv/app/part-#.txt'"}},
 	{fileTool, cascade.Filesystem, []string{"EROFS: read-only file system, open '/srv/app/part-#.txt'"}},
 	{fileTool, cascade.Filesystem, []string{"EIO: i/o error, read", "EIO: i/o error, open '/srv/app/part-#.txt'"}},
-	{fileTool, cascade.Resource, []string{"EMFILE: too many open files, open '/srv/app/part-#.txt'"}},
+	{fileTool, cascade.Resource, []string{"ENOMEM: not enough memory, read"}},
 	{fileTool, cascade.Permission, []string{"EACCES: permission denied, open '/srv/app/part-#.txt'"}},
-	{localProgram, cascade.Filesystem, []string{"Exit code 1\n@: write error: No space left on device", "Exit code 1\n/bin/bash: cannot create temp file for here-document: No space left on device"}},
+	{localProgram, cascade.Filesystem, []string{"Exit code 2\n@: write error: No space left on device", "Exit code 1\n/bin/bash: cannot create temp file for here-document: No space left on device"}},
 	{localProgram, cascade.Resource, []string{"Exit code 254\n/bin/bash: fork: retry: Resource temporarily unavailable", "Exit code 254\n/bin/bash: line #: fork: Cannot allocate memory"}},
 	{localProgram, cascade.ToolMissing, []string{"Exit code 127\n/bin/bash: line #: @: command not found"}},
 	{localProgram, cascade.Permission, []string{"Exit code 126\n/bin/bash: line #: /usr/bin/@: Permission denied"}},
@@ -79,9 +79,9 @@ var allFaces = []face{
 	{serverTool, cascade.Timeout, []string{"MCP error -32001: Request timed out"}},
 	{serverTool, cascade.Auth, []string{"HTTP 401 Unauthorized: the access token expired", "Error: Unauthorized"}},
 	{serverTool, cascade.Upstream, []string{"Error POSTing to endpoint (HTTP 503): Service Unavailable"}},
-	{agentTool, cascade.RateLimit, []string{"API Error: 529 {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}", "API Error: 429 rate limit exceeded, request #"}},
+	{agentTool, cascade.RateLimit, []string{`API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "API Error: 429 rate limit exceeded, request #"}},
 	{agentTool, cascade.Network, []string{"API Error: Connection error.", "fetch failed: connect ETIMEDOUT 203.0.113.7:443", "connect ECONNRESET 203.0.113.7:443"}},
-	{agentTool, cascade.Upstream, []string{"API Error: 500 Internal server error, request #", "API Error: 503 Service Unavailable"}},
+	{agentTool, cascade.Upstream, []string{`API Error: 500 {"type":"error","error":{"type":"api_error","message":"Internal server error"},"request_id":"req_#"}`, "API Error: 503 Service Unavailable"}},
 	{agentTool, cascade.Filesystem, []string{"ENOSPC: no space left on device, write"}},
 }
 
@@ -90,12 +90,14 @@ type faces struct {
 	of     map[toolKind][]string
 	mixed  bool // another face each time
 	common cascade.Category
+	sigs   *signatures
+	rng    *rand.Rand
 }
 
 // newFaces chooses the cause. One outage in eight of a single tool shows
 // another face each time.
-func newFaces(o *outage, rng *rand.Rand) *faces {
-	f := &faces{of: map[toolKind][]string{}, mixed: o.kind == OneTool && rng.IntN(8) == 0}
+func newFaces(o *outage, sigs *signatures, rng *rand.Rand) *faces {
+	f := &faces{of: map[toolKind][]string{}, mixed: o.kind == OneTool && rng.IntN(8) == 0, sigs: sigs, rng: rng}
 	f.common = cascade.Network
 	if kindOf(o.hits[0].tool, o.hits[0].key).ground("") == "machine" {
 		f.common = cascade.Filesystem
@@ -122,12 +124,12 @@ func (f *faces) choose(k toolKind, kind string, rng *rand.Rand) []string {
 }
 
 // outcome is what a call of the outage returns, as classify judges it.
-func (f *faces) outcome(e *event, rng *rand.Rand) expediter.Outcome {
+func (f *faces) outcome(e *event) expediter.Outcome {
 	texts := f.of[kindOf(e.tool, e.name(FullKeys))]
-	o := e.outcome
-	v := judge(e, texts[rng.IntN(len(texts))], 100+rng.IntN(900))
-	return expediter.Outcome{Result: v.Outcome, Category: v.Category, Signature: v.Signature,
-		Duration: min(o.Duration, 30*time.Second), RetryAfter: v.RetryAfter}
+	v := judge(e, texts[f.rng.IntN(len(texts))], 100+f.rng.IntN(900))
+	o := f.sigs.heard(&v)
+	o.Duration = min(e.outcome.Duration, 30*time.Second)
+	return o
 }
 
 // judge shows a text to classify as a coding agent's transcript would.

@@ -13,7 +13,7 @@ import (
 // goroutine owns it.
 type spliced struct {
 	*layer
-	figures   SpliceRow
+	figures   map[string]*Avoidance // by kind of outage
 	threshold int
 	watched   map[*session]*watch
 }
@@ -24,14 +24,14 @@ func newSpliced(p Policy) (*spliced, error) {
 		return nil, err
 	}
 	threshold := p.Config.Policy.Over(expediter.Faithful()).FailureThreshold
-	return &spliced{layer: l, threshold: threshold, watched: map[*session]*watch{}}, nil
+	return &spliced{layer: l, threshold: threshold, figures: map[string]*Avoidance{}, watched: map[*session]*watch{}}, nil
 }
 
 // lay applies a chunk of a session that has an outage.
 func (s *spliced) lay(c chunk) {
 	w := s.watched[c.session]
 	if w == nil {
-		w = &watch{spliced: s, outage: c.outage, failed: map[string]int{}}
+		w = &watch{spliced: s, figures: s.of(c.outage.kind), outage: c.outage, failed: map[string]int{}}
 		s.watched[c.session] = w
 	}
 	s.watch = w
@@ -39,29 +39,57 @@ func (s *spliced) lay(c chunk) {
 	s.watch = nil
 	w.past = true
 	if c.last {
-		s.figures.Unresolved += len(w.waits)
+		w.figures.Unresolved += len(w.waits)
 		delete(s.watched, c.session)
 	}
 }
 
-func (s *spliced) row() SpliceRow {
-	r := s.figures
-	r.Policy, r.Counts = s.policy.Name, s.layer.row().Counts
-	r.Avoided = r.After - r.Made
-	if r.AvoidedPct = 1; r.After > 0 {
-		r.AvoidedPct = float64(r.Avoided) / float64(r.After)
+func (s *spliced) of(kind string) *Avoidance {
+	if s.figures[kind] == nil {
+		s.figures[kind] = &Avoidance{}
 	}
+	return s.figures[kind]
+}
+
+func (s *spliced) row() SpliceRow {
+	r := SpliceRow{Counts: s.layer.row().Counts, Policy: s.policy.Name, ByKind: map[string]Avoidance{}}
+	for kind, f := range s.figures {
+		f.settle()
+		r.ByKind[kind] = *f
+		r.Avoidance.add(f)
+	}
+	r.Avoidance.settle()
 	return r
+}
+
+// settle sets what follows from the other figures.
+func (a *Avoidance) settle() {
+	a.Avoided = a.After - a.Made
+	if a.AvoidedPct = 1; a.After > 0 {
+		a.AvoidedPct = float64(a.Avoided) / float64(a.After)
+	}
+}
+
+func (a *Avoidance) add(b *Avoidance) {
+	a.Doomed += b.Doomed
+	a.After += b.After
+	a.Made += b.Made
+	a.MadeProbes += b.MadeProbes
+	a.Recovered += b.Recovered
+	a.WithinOne += b.WithinOne
+	a.MaxWait = max(a.MaxWait, b.MaxWait)
+	a.Unresolved += b.Unresolved
 }
 
 // watch follows one outage. A nil watch follows none.
 type watch struct {
 	*spliced
-	outage *outage
-	failed map[string]int   // results of the outage, by key
-	past   bool             // the outage's chunk was applied
-	waits  map[string]*wait // after its end: the tools that were not tried again yet
-	ended  bool
+	figures *Avoidance // of its kind
+	outage  *outage
+	failed  map[string]int   // results of the outage, by key
+	past    bool             // the outage's chunk was applied
+	waits   map[string]*wait // after its end: the tools that were not tried again yet
+	ended   bool
 }
 
 // wait is a tool between an outage's end and its next call.
@@ -98,7 +126,7 @@ func (w *watch) resulted(e *event) {
 // doomed counts a request of the outage. From the threshold on, or as soon as
 // the policy knows better than CALL, it is one that a breaker could avoid.
 func (w *watch) doomed(key string, verb expediter.Verb) {
-	f := &w.figures
+	f := w.figures
 	f.Doomed++
 	if verb == expediter.Call && w.failed[key] < w.threshold {
 		return
