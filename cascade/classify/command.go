@@ -3,245 +3,287 @@ package classify
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
-	"unicode/utf8"
-)
-
-// Bounds of what is read of a command and kept in a key, in bytes.
-const (
-	maxCommand = 4 << 10
-	maxTool    = 200
-	maxProgram = 64
 )
 
 // command is what is known of the program that a call ran.
 type command struct {
 	program  string // base name of the first real program; empty: unknown
 	sub      string // its first argument that is no flag
-	compound bool   // a pipeline, a list or more than this can read
+	compound bool   // the exit code may be that of another program
+	hushed   bool   // what it prints goes elsewhere, or it was told to be quiet
+	waits    bool   // it was told to wait, for a time or for an event
 }
 
-// shellTools are the names under which agents offer a shell.
+// shellTools are the names under which agents offer a shell, in lower case.
 var shellTools = map[string]bool{
-	"bash": true, "sh": true, "zsh": true, "shell": true, "powershell": true, "local_shell": true,
-	"run_shell_command": true, "run_terminal_cmd": true, "run_terminal_command": true, "execute_bash": true,
-	"execute_command": true, "exec_command": true, "terminal": true, "runcommand": true, "run_command": true,
+	"bash": true, "sh": true, "zsh": true, "shell": true, "powershell": true, "pwsh": true, "cmd": true, "local_shell": true,
+	"run_shell_command": true, "run_terminal_cmd": true, "run_terminal_command": true, "run_in_terminal": true,
+	"execute_bash": true, "execute_command": true, "execute_shell": true, "exec_command": true, "shell_command": true,
+	"terminal": true, "runcommand": true, "run_command": true, "run_shell": true, "run_bash": true, "exec": true,
+	"container.exec": true, "developer__shell": true, "bash_tool": true, "execute": true,
 }
 
-func isShellTool(tool string) bool { return shellTools[strings.ToLower(tool)] }
+func isShellTool(tool string) bool { return names(shellTools, tool) }
 
-// key is the tool, with the program for a call of a shell.
-func key(tool string, c command) string {
-	tool = strings.TrimSpace(head(clean(head(tool, maxTool)), maxTool))
-	tool = strings.NewReplacer("\n", " ", "\t", " ").Replace(tool)
-	switch {
-	case c.program == "" || tool != "" && !isShellTool(tool):
-		return tool
-	case tool == "":
-		return c.program
-	default:
-		return tool + "/" + c.program
+// names reports whether a set of names in lower case has the tool. It does not
+// allocate.
+func names(set map[string]bool, tool string) bool {
+	var lower [24]byte
+	if len(tool) > len(lower) {
+		return false
 	}
+	for i := range len(tool) {
+		lower[i] = tool[i]
+		if 'A' <= tool[i] && tool[i] <= 'Z' {
+			lower[i] |= 0x20
+		}
+	}
+	return set[string(lower[:len(tool)])]
 }
-
-func lastElement(tool string) string { return tool[strings.LastIndexByte(tool, '/')+1:] }
 
 // command reads the program from Argv, Shell or a shell tool's Input.
 func (o Observation) command() command {
-	switch {
-	case len(o.Argv) > 0:
-		return fromArgv(o.Argv)
-	case o.Shell != "":
-		return fromShell(o.Shell)
-	case isShellTool(o.Tool) && len(o.Input) > 0 && len(o.Input) <= 1<<20:
-		return fromInput(o.Input)
-	}
-	return command{}
-}
-
-// fromInput knows the fields in which agents put a command, as a text or as
-// an argv.
-func fromInput(input json.RawMessage) command {
-	var in struct {
-		Command, Cmd, Script, Input json.RawMessage
-	}
-	if json.Unmarshal(input, &in) != nil {
-		return command{}
-	}
-	for _, raw := range []json.RawMessage{in.Command, in.Cmd, in.Script, in.Input} {
-		var text string
-		var argv []string
-		switch {
-		case len(raw) == 0:
-		case json.Unmarshal(raw, &text) == nil && text != "":
-			return fromShell(text)
-		case json.Unmarshal(raw, &argv) == nil && len(argv) > 0:
-			return fromArgv(argv)
+	text, argv := o.Shell, o.Argv
+	if text == "" && len(argv) == 0 {
+		if len(o.Input) == 0 || o.Server != "" || !isShellTool(o.Tool) {
+			return command{}
 		}
+		text, argv = o.commandInput()
 	}
-	return command{}
+	var r reader
+	switch {
+	case len(argv) > 0:
+		return r.result(r.argv(argv))
+	case text == "":
+		return command{compound: true}
+	case isPowerShell(strings.ToLower(o.Tool)):
+		return r.result(r.words(text, true))
+	}
+	return r.result(r.text(text))
 }
 
-func fromArgv(argv []string) command {
-	if len(argv) >= 3 && isShellTool(path.Base(argv[0])) && strings.HasPrefix(argv[1], "-") && strings.HasSuffix(argv[1], "c") {
-		return fromShell(argv[2])
-	}
-	return firstProgram(argv)
-}
-
-// fromShell reads simple shell text; what it cannot read is compound.
-func fromShell(text string) command {
-	segments, whole := split(head(text, maxCommand))
-	whole = whole && len(text) <= maxCommand
-	for i, words := range segments {
-		c := firstProgram(words)
-		if c.program == "" || setup[c.program] && i < len(segments)-1 {
+// commandInput finds the command in a shell's arguments, as a text or as an
+// argv.
+func (o Observation) commandInput() (text string, argv []string) {
+	in := o.fields()
+	for _, name := range [...]string{"command", "cmd", "script", "command_line", "CommandLine", "commandLine", "input"} {
+		raw := in[name]
+		if len(raw) == 0 {
 			continue
 		}
-		c.compound = !whole || len(segments) > 1
-		return c
+		if json.Unmarshal(raw, &text) == nil && text != "" {
+			return text, nil
+		}
+		if json.Unmarshal(raw, &argv) == nil && len(argv) > 0 {
+			return "", argv
+		}
 	}
-	return command{compound: !whole || len(segments) > 1}
+	if json.Unmarshal(o.Input, &text) == nil && !strings.HasPrefix(text, "{") {
+		return text, nil
+	}
+	return "", nil
 }
 
-// setup are commands that only prepare the next one.
-var setup = map[string]bool{"cd": true, "export": true, "set": true, "source": true, ".": true, "pushd": true, "mkdir": true, "true": true, "unset": true}
+// wrapper runs the command that follows it.
+type wrapper struct {
+	own    int      // how many plain arguments of its own come first
+	values []string // its flags that take the next word
+}
 
-// wrappers run the command that follows them, after their own flags; the
-// number is how many plain arguments of their own come first.
-var wrappers = map[string]int{"sudo": 0, "env": 0, "time": 0, "nohup": 0, "nice": 0, "command": 0, "exec": 0, "stdbuf": 0, "setsid": 0, "timeout": 1, "npx": 0, "uvx": 0, "bunx": 0}
+var wrappers = map[string]wrapper{
+	"sudo": {values: []string{"-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-D", "-R", "-U", "--user", "--group"}},
+	"doas": {values: []string{"-u", "-C"}}, "env": {values: []string{"-u", "-C", "--unset", "--chdir"}},
+	"time": {values: []string{"-f", "-o"}}, "gtime": {values: []string{"-f", "-o"}}, "nohup": {}, "setsid": {},
+	"nice": {values: []string{"-n", "--adjustment"}}, "ionice": {values: []string{"-c", "-n", "-p"}},
+	"command": {}, "builtin": {}, "exec": {values: []string{"-a"}}, "chronic": {}, "unbuffer": {},
+	"stdbuf": {values: []string{"-i", "-o", "-e"}}, "caffeinate": {values: []string{"-t", "-w"}},
+	"timeout": timeoutWrapper, "gtimeout": timeoutWrapper, "flock": {own: 1, values: []string{"-w", "-E"}},
+	"xargs": {values: []string{"-n", "-I", "-P", "-L", "-d", "-a", "-s", "-E", "--max-args", "--max-procs"}},
+	"npx":   fetcher, "bunx": fetcher, "pnpx": fetcher, "uvx": fetcher,
+	"pnpm dlx": fetcher, "yarn dlx": fetcher, "npm exec": fetcher, "bun x": fetcher, "pipx run": fetcher,
+}
 
-// valueFlags are the flags of wrappers that take the next word.
-var valueFlags = map[string]bool{"-n": true, "-u": true, "-g": true, "-k": true, "-s": true, "-C": true, "-p": true, "--package": true}
+var (
+	timeoutWrapper = wrapper{own: 1, values: []string{"-k", "-s", "--kill-after", "--signal"}}
+	fetcher        = wrapper{values: []string{"-p", "--package", "--from", "--with", "--python", "--spec"}}
+)
 
-func firstProgram(words []string) command {
-	own := 0
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		switch {
-		case isAssignment(w) || w == "":
-		case strings.HasPrefix(w, "-"):
-			if valueFlags[w] {
+// unwrap is the command inside assignments and wrappers: its program comes
+// first. Without one it is the last wrapper, if any.
+func unwrap(words []string) []string {
+	words = withoutAssignments(words)
+	for len(words) > 0 {
+		name := programName(words[0])
+		w, ok := wrappers[name]
+		rest := words[1:]
+		if !ok && len(rest) > 0 {
+			w, ok = wrappers[name+" "+rest[0]]
+			rest = rest[1:]
+		}
+		if !ok || name == "command" && isLookup(words) {
+			return words
+		}
+		if rest = w.inner(rest); len(rest) == 0 {
+			return words
+		}
+		words = rest
+	}
+	return words
+}
+
+// inner skips the wrapper's own arguments.
+func (w wrapper) inner(args []string) []string {
+	own := w.own
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "" || isAssignment(a):
+		case strings.HasPrefix(a, "-"):
+			if slices.Contains(w.values, a) {
 				i++
 			}
 		case own > 0:
 			own--
 		default:
-			name := programName(w)
-			if n, ok := wrappers[name]; ok && i < len(words)-1 {
-				own = n
-				continue
-			}
-			return command{program: name, sub: subcommand(words[i+1:])}
+			return args[i:]
 		}
 	}
-	return command{}
+	return nil
 }
 
-// programName is the base name of a program, or nothing if it is not plain.
-func programName(word string) string {
-	name := word[strings.LastIndexAny(word, `/\`)+1:]
-	name = strings.TrimSuffix(name, ".exe")
-	if name == "" || len(name) > maxProgram || !utf8.ValidString(name) || strings.ContainsFunc(name, notPlain) {
-		return ""
+func withoutAssignments(words []string) []string {
+	for len(words) > 0 && (words[0] == "" || isAssignment(words[0])) {
+		words = words[1:]
 	}
-	return name
+	return words
 }
 
-func notPlain(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._+-@[", r))
+// isLookup knows "command -v x", which runs nothing.
+func isLookup(words []string) bool {
+	return len(words) > 1 && (words[1] == "-v" || words[1] == "-V")
 }
 
-func subcommand(args []string) string {
-	for _, a := range args {
-		if !strings.HasPrefix(a, "-") {
+// shells run the text that follows a flag.
+var shells = map[string]bool{"bash": true, "sh": true, "zsh": true, "dash": true, "ksh": true, "ash": true, "fish": true}
+
+func isPowerShell(name string) bool { return name == "powershell" || name == "pwsh" }
+
+// shellScript is the text that a shell was given to run.
+func shellScript(args []string) (string, bool) {
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+"):
+			return "", false
+		case strings.HasSuffix(a, "o") || strings.HasSuffix(a, "O"): // -euo pipefail
+			i++
+		case !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c") && i+1 < len(args):
+			return args[i+1], true
+		}
+	}
+	return "", false
+}
+
+// windowsScript is the same for PowerShell and cmd.
+func windowsScript(args []string) (string, bool) {
+	for i, a := range args {
+		switch strings.ToLower(a) {
+		case "-command", "-c", "/c", "/k":
+			return strings.Join(args[i+1:], " "), i+1 < len(args)
+		}
+	}
+	return "", false
+}
+
+// valueFlags are the flags of programs with subcommands that take the next
+// word.
+var valueFlags = map[string][]string{
+	"git": {"-C", "-c", "--git-dir", "--work-tree", "--namespace"}, "docker": {"-H", "--host", "--context"},
+	"kubectl": {"-n", "--namespace", "--context", "--kubeconfig"}, "make": {"-C", "-f"}, "go": {"-C"},
+	"npm": {"--prefix", "-w", "--workspace"}, "pnpm": {"-C", "--dir", "-F", "--filter"}, "yarn": {"--cwd"},
+	"gh": {"-R", "--repo"}, "uv": {"--directory", "--project"}, "mvn": {"-f", "-pl"}, "gradle": {"-p"}, "cargo": {"-C"},
+}
+
+// subcommand is the first argument that is no flag, assignment or toolchain;
+// of an interpreter's -m also the module.
+func subcommand(program string, args []string) string {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "-m" && strings.HasPrefix(program, "python") && i+1 < len(args):
+			return "-m " + head(args[i+1], maxProgram)
+		case a == "-c" && strings.HasPrefix(program, "python"):
+			return ""
+		case slices.Contains(valueFlags[program], a):
+			i++
+		case !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+") && !isAssignment(a):
 			return head(a, maxProgram)
 		}
 	}
 	return ""
 }
 
+// isQuiet knows arguments that keep a program from saying what went wrong.
+func isQuiet(arg string) bool {
+	switch arg {
+	case "--quiet", "--silent", "--exit-code", "--no-messages":
+		return true
+	}
+	return len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.ContainsAny(arg, "qs")
+}
+
+// isWaiting knows arguments that make a program wait for an event.
+func isWaiting(arg string) bool {
+	return arg == "watch" || arg == "--watch" || arg == "--follow" || arg == "--wait"
+}
+
+// programName is the base name of a program, or nothing if that is not plain.
+func programName(word string) string {
+	name := strings.TrimLeft(word, "!")
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	if i := strings.IndexByte(name, '@'); i > 0 { // npx tool@version
+		name = name[:i]
+	}
+	if ext := path.Ext(name); strings.EqualFold(ext, ".exe") {
+		name = name[:len(name)-len(ext)]
+	}
+	if !isPlain(name) {
+		return ""
+	}
+	return name
+}
+
+// keywords are words of the shell that no program has for a name.
+var keywords = map[string]bool{
+	"if": true, "then": true, "elif": true, "else": true, "fi": true, "for": true, "foreach": true, "select": true,
+	"while": true, "until": true, "do": true, "done": true, "case": true, "esac": true, "in": true, "function": true,
+	"try": true, "catch": true, "finally": true, "coproc": true, "param": true,
+}
+
+// isPlain knows names that may stand in a key: letters, digits and . _ + -,
+// with a letter, and no sign in front.
+func isPlain(name string) bool {
+	if name == "[" {
+		return true
+	}
+	letters := 0
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			letters++
+		case isDigit(c) || c == '_' || c == '.':
+		case (c == '+' || c == '-') && i > 0:
+		default:
+			return false
+		}
+	}
+	return letters > 0 && len(name) <= maxProgram && !keywords[name]
+}
+
 func isAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
-	return ok && name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+	name = strings.TrimSuffix(name, "+")
+	return ok && name != "" && !isDigit(name[0]) && !strings.ContainsFunc(name, func(r rune) bool {
 		return r != '_' && !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
 	})
-}
-
-// split cuts shell text into its commands and their words. whole is false
-// where it holds anything that this simple reader does not follow:
-// substitutions, groups, here-documents, an open quote.
-func split(text string) (segments [][]string, whole bool) {
-	var words []string
-	var word []byte
-	inWord := false
-	whole = true
-	endWord := func() {
-		if inWord {
-			words = append(words, string(word))
-		}
-		word, inWord = word[:0], false
-	}
-	endSegment := func() {
-		endWord()
-		if len(words) > 0 {
-			segments = append(segments, words)
-		}
-		words = nil
-	}
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case ' ', '\t', '\r':
-			endWord()
-		case '\'', '"':
-			end := strings.IndexByte(text[i+1:], c)
-			if end < 0 {
-				return append(segments, words), false
-			}
-			quoted := text[i+1 : i+1+end]
-			whole = whole && (c == '\'' || !strings.ContainsAny(quoted, "$`\\"))
-			word, inWord = append(word, quoted...), true
-			i += end + 1
-		case '\\':
-			if i++; i < len(text) && text[i] != '\n' {
-				word, inWord = append(word, text[i]), true
-			}
-		case '>', '<':
-			if strings.HasPrefix(text[i:], "<<") || strings.HasPrefix(text[i:], "<(") || strings.HasPrefix(text[i:], ">(") {
-				whole = false
-			}
-			i = skipRedirection(text, i)
-			if n := len(word); n > 0 && strings.Trim(string(word), "0123456789&") == "" {
-				word, inWord = word[:0], false
-			}
-			endWord()
-		case '|', ';', '&', '\n':
-			endSegment()
-		case '`', '(', ')', '{', '}':
-			whole = false
-			endWord()
-		case '$':
-			whole = whole && !strings.HasPrefix(text[i:], "$(")
-			word, inWord = append(word, c), true
-		default:
-			word, inWord = append(word, c), true
-		}
-	}
-	endSegment()
-	return segments, whole
-}
-
-// skipRedirection returns the index of the last byte of the redirection that
-// starts at i, its target included.
-func skipRedirection(text string, i int) int {
-	for i < len(text) && strings.IndexByte("<>&|", text[i]) >= 0 {
-		i++
-	}
-	for i < len(text) && text[i] == ' ' {
-		i++
-	}
-	for i < len(text) && strings.IndexByte(" \t\r\n|;&<>()", text[i]) < 0 {
-		i++
-	}
-	return i - 1
 }

@@ -133,8 +133,13 @@ var runners = map[string]bool{
 	"npm test": true, "npm run": true, "pnpm test": true, "pnpm run": true, "yarn test": true, "yarn run": true,
 	"bun test": true, "deno test": true, "go test": true, "go vet": true, "cargo test": true,
 	"mvn test": true, "gradle test": true, "dotnet test": true, "mix test": true,
+	"python -m pytest": true, "python3 -m pytest": true, "python -m unittest": true, "python3 -m unittest": true,
+	"uv run": true, "poetry run": true, "pipenv run": true, "bundle exec": true, "mise run": true,
+	"just": true, "task": true, "rake": true, "gradlew": true, "mvnw": true, "py.test": true,
 }
 
+// runsOwnCode holds in pipelines and lists, too: the text is told of the first
+// program.
 func (c command) runsOwnCode() bool {
-	return !c.compound && (runners[c.program] || runners[c.program+" "+c.sub])
+	return runners[c.program] || runners[c.program+" "+c.sub]
 }

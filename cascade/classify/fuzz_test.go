@@ -29,9 +29,7 @@ func FuzzObserve(f *testing.F) {
 func checkVerdict(t *testing.T, v Verdict) {
 	t.Helper()
 	checkSignature(t, v.Signature)
-	if len(v.Key) > maxTool+maxProgram+1 || !utf8.ValidString(v.Key) || strings.ContainsFunc(v.Key, unicode.IsControl) {
-		t.Errorf("bad key %q", v.Key)
-	}
+	checkKey(t, v.Key)
 	if v.RetryAfter < 0 || v.RetryAfter > maxRetryAfter {
 		t.Errorf("retry after %v", v.RetryAfter)
 	}
@@ -48,6 +46,13 @@ func checkVerdict(t *testing.T, v Verdict) {
 		if v.Outcome != cascade.Ignored {
 			t.Errorf("%s is %s", v.Class, v.Outcome)
 		}
+	}
+}
+
+func checkKey(t *testing.T, key string) {
+	t.Helper()
+	if len(key) > maxTool+maxProgram+1 || !utf8.ValidString(key) || strings.ContainsFunc(key, unicode.IsControl) {
+		t.Errorf("bad key %q", key)
 	}
 }
 

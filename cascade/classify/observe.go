@@ -81,7 +81,7 @@ type Observation struct {
 
 // Verdict is what an Observation says about its tool.
 type Verdict struct {
-	Key        string           // the tool, or tool/program for a shell command
+	Key        string           // that of Key; the tool alone where a rule says that all of it is meant
 	Outcome    cascade.Outcome  // zero: Failed
 	Category   cascade.Category // of a failure; Unknown otherwise
 	Class      string           // the category, or ok, invalid_input, cancelled, user_denied, config, none
@@ -97,7 +97,7 @@ func Observe(o Observation) Verdict {
 	cmd := o.command()
 	e := newEvidence(o, cmd)
 	c, rule := e.judge()
-	v := Verdict{Key: key(o.Tool, cmd), Outcome: c.outcome(), Category: c.category(), Class: c.String(), Rule: rule}
+	v := Verdict{Key: e.key(rule), Outcome: c.outcome(), Category: c.category(), Class: c.String(), Rule: rule}
 	if own, ok := e.own(rule); ok {
 		v.Outcome, v.Category, v.Class = own.outcome, own.category, own.class
 	}
@@ -105,6 +105,9 @@ func Observe(o Observation) Verdict {
 		return v
 	}
 	v.Signature = signature(e.text)
+	if rule == noOutputRule {
+		v.Signature = noOutputSignature
+	}
 	if v.Outcome == cascade.Failed && (v.Category == cascade.RateLimit || v.Category == cascade.Upstream) {
 		v.RetryAfter = o.RetryAfter
 		if v.RetryAfter <= 0 {
@@ -161,9 +164,12 @@ func (e *evidence) judge() (class, string) {
 		return worked, "ok"
 	}
 	for _, ask := range [...]func() (class, string, bool){
-		e.byContext, e.byOwnRule, e.byGivenClass, e.byError, e.byExitCode, e.byStatus, e.byText, e.byWeakCode,
+		e.byContext, e.byOwnRule, e.byGivenClass, e.byError, e.byExitCode, e.byNoOutput, e.byStatus, e.byText, e.byWeakCode,
 	} {
 		if c, rule, ok := ask(); ok {
+			if c == timeout && e.shellLimit() {
+				return none, "shell-limit"
+			}
 			return c, rule
 		}
 	}

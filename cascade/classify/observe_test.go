@@ -113,7 +113,7 @@ func TestExitRulesDecideForTheirProgram(t *testing.T) {
 		if r.program == "" {
 			argv = []string{"sometool"}
 		}
-		got := Observe(Observation{Tool: "Bash", Argv: argv, ExitCode: code(r.code)})
+		got := Observe(Observation{Argv: argv, ExitCode: code(r.code)})
 		if got.Class != r.class.String() || got.Rule != r.name() {
 			t.Errorf("%s: got %s by %s, want %s", r.name(), got.Class, got.Rule, r.class)
 		}
@@ -241,37 +241,6 @@ func TestCodes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := Observe(tt.o); got.Class != tt.want {
 				t.Errorf("got %s by %s, want %s", got.Class, got.Rule, tt.want)
-			}
-		})
-	}
-}
-
-func TestKey(t *testing.T) {
-	tests := []struct {
-		name string
-		o    Observation
-		want string
-	}{
-		{"a tool", Observation{Tool: "Grep"}, "Grep"},
-		{"no tool", Observation{}, ""},
-		{"shell text", Observation{Tool: "Bash", Shell: "rg x"}, "Bash/rg"},
-		{"a path, variables and sudo", Observation{Tool: "Bash", Shell: "A=1 sudo -u me /usr/bin/rg x"}, "Bash/rg"},
-		{"after cd", Observation{Tool: "Bash", Shell: "cd /w && npm test"}, "Bash/npm"},
-		{"input of a hook", Observation{Tool: "Bash", Input: []byte(`{"command":"curl -s x | jq ."}`)}, "Bash/curl"},
-		{"argv in the input", Observation{Tool: "shell", Input: []byte(`{"command":["bash","-lc","git status"]}`)}, "shell/git"},
-		{"argv", Observation{Tool: "Bash", Argv: []string{"sh", "-c", "rg x"}}, "Bash/rg"},
-		{"no tool but a program", Observation{Argv: []string{"/usr/bin/git", "log"}}, "git"},
-		{"a tool that is no shell", Observation{Tool: "Search", Argv: []string{"rg"}}, "Search"},
-		{"a program in a variable", Observation{Tool: "Bash", Shell: "$TOOL x"}, "Bash"},
-		{"an open quote", Observation{Tool: "Bash", Shell: "'rg"}, "Bash"},
-		{"a redirection first", Observation{Tool: "Bash", Shell: ">out rg x"}, "Bash/rg"},
-		{"control characters", Observation{Tool: "Gr\x1b[31mep\n"}, "Grep"},
-		{"a tool with a path", Observation{Tool: "Bash/rg", Shell: "rg x"}, "Bash/rg"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := Observe(tt.o).Key; got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -1,0 +1,386 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Bounds of reading a shell text.
+const (
+	maxShell   = 64 << 10 // bytes that are parsed; of a longer text, maxCommand bytes are looked at
+	maxCommand = 4 << 10
+	maxDepth   = 16     // of texts and functions inside each other
+	maxSteps   = 20_000 // statements
+	maxParsed  = 4 * maxShell
+	maxNested  = 400 // parentheses that are open at the same time
+)
+
+// exits says whose exit code a piece of shell text ends with.
+type exits uint8
+
+const (
+	nobody  exits = iota // only preparations, which say so when they fail
+	one                  // one program's
+	several              // it cannot be told
+)
+
+// then is the exit code of a, and b after it.
+func (a exits) then(b exits) exits {
+	if a == nobody {
+		return b
+	}
+	return several
+}
+
+// reader finds the first real program of a shell text.
+type reader struct {
+	first     command // once found
+	found     bool    // also of a program without a plain name
+	setup     command // the last command that only prepares
+	hushed    bool
+	waits     bool
+	functions map[string]*syntax.Stmt
+	depth     int
+	steps     int
+	parsed    int // bytes
+}
+
+// result is what was found; of a text that only prepares, its last command.
+func (r *reader) result(e exits) command {
+	c := r.first
+	if !r.found {
+		c = r.setup
+	}
+	c.compound, c.hushed, c.waits = e == several, r.hushed, r.waits
+	return c
+}
+
+// prepares are the commands that only get things ready for the next one, and
+// the exit code they leave.
+var prepares = map[string]exits{
+	"cd": nobody, "pushd": nobody, "popd": nobody, "export": nobody, "set": nobody, "unset": nobody, "shopt": nobody, "setopt": nobody,
+	"umask": nobody, "ulimit": nobody, "alias": nobody, "trap": nobody, "true": nobody, "echo": nobody, "printf": nobody,
+	"mkdir": nobody, "clear": nobody, "sleep": nobody, "yes": nobody, "exec": nobody, "shift": nobody,
+	"Set-Location": nobody, "Write-Host": nobody, "Write-Output": nobody, "Start-Sleep": nobody,
+	"test": one, "[": one, "false": one, "source": one, "which": one,
+	"read": one, "exit": one, "return": one, "break": one, "continue": one, "wait": one, "let": one, "getopts": one,
+}
+
+// text reads a whole shell text. What cannot be parsed is split into words.
+func (r *reader) text(text string) exits {
+	if r.parsed += min(len(text), maxShell); r.depth >= maxDepth || r.parsed > maxParsed {
+		return several
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	if len(text) > maxShell || nested(text) > maxNested {
+		return r.words(head(text, maxCommand), false)
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return r.words(head(text, maxCommand), false)
+	}
+	return r.list(file.Stmts)
+}
+
+// nested is how deep the parentheses of a text go, about: the parser recurses.
+func nested(text string) (deepest int) {
+	open := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(', '[':
+			open++
+			deepest = max(deepest, open)
+		case ')', ']':
+			open = max(open-1, 0)
+		}
+	}
+	return deepest
+}
+
+func (r *reader) list(stmts []*syntax.Stmt) exits {
+	e := nobody
+	for _, s := range stmts {
+		e = e.then(r.stmt(s))
+	}
+	return e
+}
+
+func (r *reader) stmt(s *syntax.Stmt) exits {
+	if r.steps++; s == nil || r.steps > maxSteps {
+		return several
+	}
+	r.hushed = r.hushed || slices.ContainsFunc(s.Redirs, hushes)
+	e := r.command(s.Cmd)
+	if s.Negated || s.Background || s.Coprocess {
+		return several
+	}
+	return e
+}
+
+// hushes reports whether output goes elsewhere; 2>&1 alone only joins it.
+func hushes(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.ClbOut, syntax.RdrAll, syntax.AppAll:
+		return true
+	}
+	return false
+}
+
+func (r *reader) command(c syntax.Command) exits {
+	switch c := c.(type) {
+	case nil:
+		return nobody
+	case *syntax.CallExpr:
+		return r.call(c)
+	case *syntax.BinaryCmd:
+		return r.binary(c)
+	case *syntax.Subshell:
+		return r.list(c.Stmts)
+	case *syntax.Block:
+		return r.list(c.Stmts)
+	case *syntax.TimeClause:
+		return r.stmt(c.Stmt)
+	case *syntax.DeclClause:
+		r.prepare("export")
+		if r.assignments(c.Args) != nobody {
+			return several
+		}
+		return nobody
+	case *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause:
+		r.prepare("test")
+		return one
+	case *syntax.FuncDecl:
+		if r.functions == nil {
+			r.functions = map[string]*syntax.Stmt{}
+		}
+		r.functions[c.Name.Value] = c.Body
+		return nobody
+	}
+	r.compound(c)
+	return several
+}
+
+func (r *reader) binary(c *syntax.BinaryCmd) exits {
+	x, y := r.stmt(c.X), r.stmt(c.Y)
+	switch {
+	case c.Op == syntax.AndStmt:
+		return x.then(y)
+	case c.Op != syntax.OrStmt && x == nobody: // echo x | program
+		return y
+	}
+	return several
+}
+
+// compound reads what has bodies.
+func (r *reader) compound(c syntax.Command) {
+	switch c := c.(type) {
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			r.list(c.Cond)
+			r.list(c.Then)
+		}
+	case *syntax.WhileClause:
+		r.list(c.Cond)
+		r.list(c.Do)
+	case *syntax.ForClause:
+		r.list(c.Do)
+		if items, ok := c.Loop.(*syntax.WordIter); ok && !r.found {
+			r.substitutions(items.Items...)
+		}
+	case *syntax.CaseClause:
+		for _, item := range c.Items {
+			r.list(item.Stmts)
+		}
+	case *syntax.CoprocClause:
+		r.stmt(c.Stmt)
+	}
+}
+
+// call reads a simple command. What its arguments substitute counts only when
+// the command itself is no real program.
+func (r *reader) call(c *syntax.CallExpr) exits {
+	if len(c.Args) == 0 {
+		return r.assignments(c.Assigns)
+	}
+	words := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		words[i] = wordText(w)
+	}
+	e := r.argv(words)
+	if !r.found && (r.substitutions(c.Args...) || r.assignments(c.Assigns) != nobody) {
+		return several
+	}
+	return e
+}
+
+// assignments read what variables are set to: X=$(program) ends with the
+// program's exit code.
+func (r *reader) assignments(assigns []*syntax.Assign) exits {
+	e := nobody
+	for _, a := range assigns {
+		if a.Value != nil {
+			if s, ok := onlySubstitution(a.Value); ok {
+				e = e.then(r.list(s.Stmts))
+			} else if r.substitutions(a.Value) {
+				e = several
+			}
+		}
+	}
+	return e
+}
+
+// onlySubstitution is the $( ) that is all of a word, quoted or not.
+func onlySubstitution(w *syntax.Word) (*syntax.CmdSubst, bool) {
+	parts := w.Parts
+	if len(parts) == 1 {
+		if q, ok := parts[0].(*syntax.DblQuoted); ok {
+			parts = q.Parts
+		}
+	}
+	if len(parts) != 1 {
+		return nil, false
+	}
+	s, ok := parts[0].(*syntax.CmdSubst)
+	return s, ok
+}
+
+// substitutions read the commands inside words and report whether there are
+// any.
+func (r *reader) substitutions(words ...*syntax.Word) bool {
+	any := false
+	for _, w := range words {
+		syntax.Walk(w, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.CmdSubst:
+				any = true
+				r.list(n.Stmts)
+				return false
+			case *syntax.ProcSubst:
+				any = true
+				r.list(n.Stmts)
+				return false
+			}
+			return true
+		})
+	}
+	return any
+}
+
+// argv reads one command as words. Words that only the shell knows are "$".
+func (r *reader) argv(words []string) exits {
+	words = unwrap(words)
+	if len(words) == 0 {
+		return nobody
+	}
+	name, args := programName(words[0]), words[1:]
+	if words[0] == "." {
+		name = "source"
+	}
+	r.waits = r.waits || name == "sleep" || name == "Start-Sleep" || name == "wait" || slices.ContainsFunc(args, isWaiting)
+	if body := r.functions[words[0]]; body != nil {
+		return r.function(body)
+	}
+	if script, read := scriptOf(name, args); read != nil {
+		return read(r, script)
+	}
+	if name == "command" || name == "type" || name == "hash" {
+		r.setup = command{} // a look-up by the shell itself
+		return one
+	}
+	if e, ok := prepares[name]; ok || words[0] == ":" {
+		r.prepare(name)
+		return e
+	}
+	if !r.found {
+		r.found = true
+		if name != "" {
+			r.first = command{program: name, sub: subcommand(name, args)}
+		}
+		r.hushed = r.hushed || slices.ContainsFunc(args, isQuiet)
+	}
+	return one
+}
+
+func (r *reader) function(body *syntax.Stmt) exits {
+	if r.depth < maxDepth {
+		r.depth++
+		defer func() { r.depth-- }()
+		r.stmt(body)
+	}
+	return several
+}
+
+func (r *reader) prepare(name string) { r.setup = command{program: name} }
+
+// scriptOf is the text that a command runs in turn, and how to read it; nil
+// if it runs none.
+func scriptOf(name string, args []string) (string, func(*reader, string) exits) {
+	asShell := func(r *reader, s string) exits { return r.text(s) }
+	asWords := func(r *reader, s string) exits { return r.words(s, true) }
+	switch lower := strings.ToLower(name); {
+	case name == "eval" && len(args) == 1 && args[0] == "$": // what a substitution prints
+		return "", func(*reader, string) exits { return several }
+	case name == "eval" && len(args) > 0:
+		return strings.Join(args, " "), asShell
+	case shells[lower]:
+		if script, ok := shellScript(args); ok {
+			return script, asShell
+		}
+	case isPowerShell(lower), lower == "cmd":
+		if script, ok := windowsScript(args); ok {
+			return script, asWords
+		}
+	}
+	return "", nil
+}
+
+// wordText is the text of a word, with "$" for what only the shell knows.
+func wordText(w *syntax.Word) string {
+	if len(w.Parts) == 1 {
+		switch p := w.Parts[0].(type) {
+		case *syntax.Lit:
+			return unescape(p.Value, "")
+		case *syntax.SglQuoted:
+			return p.Value
+		}
+	}
+	var b strings.Builder
+	writeParts(&b, w.Parts, "")
+	return b.String()
+}
+
+func writeParts(b *strings.Builder, parts []syntax.WordPart, only string) {
+	for _, part := range parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(unescape(p.Value, only))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			writeParts(b, p.Parts, "$`\"\\\n")
+		default:
+			b.WriteByte('$')
+		}
+	}
+}
+
+// unescape takes the backslashes off a literal: before any character, or
+// before one of those that only names.
+func unescape(s, only string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && (only == "" || i+1 < len(s) && strings.IndexByte(only, s[i+1]) >= 0) {
+			if i++; i == len(s) || s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
