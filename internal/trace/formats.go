@@ -20,6 +20,10 @@ type decoder interface {
 	record(path string, raw json.RawMessage) error
 }
 
+// finisher is a decoder that keeps something back. It tells it when the source
+// has ended, in whatever way.
+type finisher interface{ finish() }
+
 // formats in the order in which they are asked; the first that knows the
 // source reads it.
 var formats = []*format{
@@ -28,6 +32,9 @@ var formats = []*format{
 	journal,
 	factLines,
 	factCases,
+	sweAgent,
+	miniSWEAgent,
+	tauBench,
 }
 
 // recognise returns the format of a source, nil if none knows it.

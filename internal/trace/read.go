@@ -96,10 +96,16 @@ func (s *source) records(ctx context.Context, r io.Reader, f *format, sink *sink
 		}
 		return sink.err
 	}
+	var err error
 	if f.stream != nil {
-		return s.readDocument(r, f, one)
+		err = s.readDocument(r, f, one)
+	} else {
+		err = s.readLines(r, func(raw json.RawMessage) error { return one("", raw) })
 	}
-	return s.readLines(r, func(raw json.RawMessage) error { return one("", raw) })
+	if last, ok := dec.(finisher); ok {
+		last.finish()
+	}
+	return err
 }
 
 // countingReader counts what passes.
