@@ -35,6 +35,7 @@ var formats = []*format{
 	sweAgent,
 	miniSWEAgent,
 	tauBench,
+	inspectAI,
 }
 
 // recognise returns the format of a source, nil if none knows it.
