@@ -36,6 +36,8 @@ var formats = []*format{
 	miniSWEAgent,
 	tauBench,
 	inspectAI,
+	otlpLines,
+	otlpDocument,
 }
 
 // recognise returns the format of a source, nil if none knows it.
