@@ -38,6 +38,8 @@ type Config struct {
 	Models   []Model   // default: all
 	Policies []Policy  // compared beside faithful and interactive
 	Workers  int       // runs at a time; default: as many as there are processors
+	// Progress hears of each world that is finished, one call at a time; nil: nobody does.
+	Progress func(finished, all int)
 }
 
 // Policy is one more policy of the engine in the comparison.

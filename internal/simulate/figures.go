@@ -52,7 +52,7 @@ var columns = []column{
 	{"doomed", "doomed", 1, 1, func(t tally, _ int) float64 { return float64(t.doomed) }, func(r *Row) *Spread { return &r.Doomed }},
 	{"probes", "probes", 1, 1, func(t tally, _ int) float64 { return float64(t.probes) }, func(r *Row) *Spread { return &r.Probes }},
 	{"denied", "denied", 1, 1, func(t tally, _ int) float64 { return float64(t.denied) }, func(r *Row) *Spread { return &r.Denied }},
-	{"denied_good", "of these good", 1, 1, func(t tally, _ int) float64 { return float64(t.deniedGood) }, func(r *Row) *Spread { return &r.DeniedGood }},
+	{"denied_good", "denied good", 1, 1, func(t tally, _ int) float64 { return float64(t.deniedGood) }, func(r *Row) *Spread { return &r.DeniedGood }},
 	{"done", "done", 1, 1, ended(done), func(r *Row) *Spread { return &r.Done }},
 	{"degraded", "degraded", 1, 1, ended(degraded), func(r *Row) *Spread { return &r.Degraded }},
 	{"wrong", "wrong", 1, 1, ended(wrong), func(r *Row) *Spread { return &r.Wrong }},

@@ -82,6 +82,7 @@ func (c Config) all(ctx context.Context, ways []way, settings []setting) ([][]ta
 	defer cancel(nil)
 	tallies := make([][]tally, len(settings)*c.Seeds)
 	next := make(chan int)
+	count := c.counter(len(tallies))
 	var workers sync.WaitGroup
 	for range min(c.Workers, len(tallies)) {
 		workers.Go(func() {
@@ -90,6 +91,7 @@ func (c Config) all(ctx context.Context, ways []way, settings []setting) ([][]ta
 				if tallies[i], err = c.one(ctx, ways, settings[i/c.Seeds], i%c.Seeds); err != nil {
 					cancel(err)
 				}
+				count()
 			}
 		})
 	}
@@ -102,6 +104,21 @@ func (c Config) all(ctx context.Context, ways []way, settings []setting) ([][]ta
 		return nil, fmt.Errorf("the simulation did not end: %w", err)
 	}
 	return tallies, nil
+}
+
+// counter tells Progress of one more world each time that it is called.
+func (c Config) counter(all int) func() {
+	if c.Progress == nil {
+		return func() {}
+	}
+	var mu sync.Mutex
+	finished := 0
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		finished++
+		c.Progress(finished, all)
+	}
 }
 
 // one lets every way work in one world.
