@@ -56,6 +56,7 @@ is down. Ctrl-C ends the simulation without a result.`,
 	flags.IntVar(&o.cfg.Subtasks, "subtasks", 40, "sub-tasks of each agent")
 	flags.IntVar(&o.cfg.Retries, "retries", 3, "how often an agent without expediter repeats a failed call")
 	flags.IntVar(&o.cfg.Answers, "answers", 3, "how many pauses the user of an agent answers")
+	flags.BoolVar(&o.cfg.OwnWords, "own-words", false, "the error of each tool names it; else all fail with the same words")
 	flags.Float64SliceVar(&o.cfg.Rates, "rates", []float64{0, 0.05, 0.1, 0.2, 0.3}, "how much fails")
 	flags.StringSliceVar(&o.models, "models", nil, "how tools fail: "+modelNames()+" (default all)")
 	flags.StringArrayVar(&o.policies, "policy", nil, "also compare the policy in the section expediter of this `file`; may be repeated")

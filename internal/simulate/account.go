@@ -5,12 +5,39 @@ import (
 	"github.com/expediter-go/expediter/report"
 )
 
-// account settles the agent's sub-tasks by what its real report says of them.
+// account settles the agent's sub-tasks: those that it finished, and the others
+// by what its real report says of them.
 func (x *expedited) account() {
-	r := x.report()
+	var unfinished []int
 	for i, j := range x.jobs {
-		x.end(x.ending(j, r, r.Work[i]))
+		if j.state != report.Succeeded {
+			unfinished = append(unfinished, i)
+			continue
+		}
+		x.end(j.finished())
 	}
+	if unfinished == nil {
+		return
+	}
+	r := x.report()
+	for _, i := range unfinished {
+		if x.honest(x.jobs[i], r, r.Work[i]) {
+			x.end(deferred)
+		} else {
+			x.end(givenUp)
+		}
+	}
+}
+
+// finished is the ending of a sub-task all of whose calls succeeded.
+func (j *job) finished() ending {
+	switch {
+	case j.wrong:
+		return wrong
+	case j.routed:
+		return degraded
+	}
+	return done
 }
 
 func (x *expedited) report() report.Report {
@@ -20,20 +47,6 @@ func (x *expedited) report() report.Report {
 		in.Work = append(in.Work, report.Work{Number: j.number + 1, Title: "sub-task", State: j.state, Reason: j.reason})
 	}
 	return report.New(in)
-}
-
-func (x *expedited) ending(j *job, r report.Report, w report.Work) ending {
-	switch {
-	case j.state == report.Succeeded && j.wrong:
-		return wrong
-	case j.state == report.Succeeded && j.routed:
-		return degraded
-	case j.state == report.Succeeded:
-		return done
-	case x.honest(j, r, w):
-		return deferred
-	}
-	return givenUp
 }
 
 // honest reports whether the report names an unfinished sub-task with a reason

@@ -34,6 +34,7 @@ type Config struct {
 	Subtasks int       // of each agent; default 40
 	Retries  int       // repetitions of a failed call by agents without expediter; default 3; None: none
 	Answers  int       // pauses that the user of an agent answers; default 3; None: none
+	OwnWords bool      // the error of a tool names it; false: all tools fail with the same words
 	Rates    []float64 // 0 to MaxRate; default 0, 0.05, 0.1, 0.2, 0.3
 	Models   []Model   // default: all
 	Policies []Policy  // compared beside faithful and interactive

@@ -29,7 +29,7 @@ var epoch = time.UnixMilli(1_700_000_000_000)
 type expedited struct {
 	*agent
 	engine  *expediter.Engine
-	outcome expediter.Outcome // of a call that failed
+	failure []expediter.Outcome // of a call that failed, by tool
 	jobs    []*job
 	step    int64
 	answers int // pauses that the user will still answer
@@ -57,7 +57,10 @@ func newExpedited(a *agent, policy expediter.Policy, answers int) (*expedited, e
 	if err != nil {
 		return nil, err
 	}
-	x := &expedited{agent: a, engine: engine, outcome: a.world.fault.outcome(), answers: answers}
+	x := &expedited{agent: a, engine: engine, answers: answers}
+	for _, d := range devices {
+		x.failure = append(x.failure, a.world.failure(d.name))
+	}
 	for i := range a.plan {
 		x.jobs = append(x.jobs, &job{number: i})
 	}
@@ -196,7 +199,7 @@ func (x *expedited) make(j *job, q request, d expediter.Decision) (succeeded boo
 	f := x.call(q)
 	o := expediter.Success()
 	if f.down {
-		o = x.outcome
+		o = x.failure[q.tool]
 		j.failure = fmt.Sprintf("%s failed: %s", j.tool, o.Text)
 	}
 	o.Duration = time.Duration(f.took) * time.Millisecond

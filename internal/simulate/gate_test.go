@@ -81,7 +81,8 @@ func TestGateOpensAtTheSixthFailure(t *testing.T) {
 		t.Errorf("calls before it opened: got %d, want 6", made)
 	}
 	now += gateTimeoutMS
-	if !g.do(&now, func() bool { return true }) || !g.do(&now, func() bool { return true }) {
+	first, second := g.do(&now, func() bool { return true }), g.do(&now, func() bool { return true })
+	if !first || !second {
 		t.Error("after its timeout and a good trial the breaker still refuses")
 	}
 }

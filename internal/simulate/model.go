@@ -56,7 +56,7 @@ func (m *Model) UnmarshalText(text []byte) error {
 
 // fault is how a tool that is down fails: what it says, and what is true of it.
 type fault struct {
-	text  string
+	text  string           // what the tool says
 	cause cascade.Category // the truth, which a report has to name
 	took  int64            // ms until the error is there; 0: as long as an answer
 	late  bool             // the caller's deadline ends the call
@@ -76,9 +76,9 @@ var faults = map[Model]fault{
 	Flapping:   {text: "read tcp 192.0.2.7:443: connection reset by peer", cause: cascade.Network, took: refusedMS},
 }
 
-// outcome is what the engine is told of the fault: what package classify makes
+// outcome is what the engine is told of a failure: what package classify makes
 // of its text.
-func (f fault) outcome() expediter.Outcome {
-	v := classify.Observe(classify.Observation{Result: f.text, Failed: true, DeadlineHit: f.late})
-	return expediter.Outcome{Result: v.Outcome, Category: v.Category, Signature: v.Signature, Text: f.text, RetryAfter: v.RetryAfter}
+func outcome(text string, late bool) expediter.Outcome {
+	v := classify.Observe(classify.Observation{Result: text, Failed: true, DeadlineHit: late})
+	return expediter.Outcome{Result: v.Outcome, Category: v.Category, Signature: v.Signature, Text: text, RetryAfter: v.RetryAfter}
 }

@@ -2,8 +2,18 @@ package simulate
 
 import "fmt"
 
+// sameWords and ownWords say how the errors of tools read.
+const (
+	sameWords = "All tools fail with the same words, as a bare timeout or 503 does. The engine takes equal words of two tools for one cause, so that failures that are independent here may look systemic to it; --own-words has each error name its tool."
+	ownWords  = "The error of each tool names it, so that only the category can join failures of two tools. Without --own-words all tools fail with the same words."
+)
+
 // notes are what the figures of a Config assume.
 func notes(c Config) []string {
+	words := sameWords
+	if c.OwnWords {
+		words = ownWords
+	}
 	return []string{
 		fmt.Sprintf("Figures are means over %d seeds; the interval is the 5th to the 95th percentile. All ways meet the same faults, which depend on the seed, the call and the time alone.", c.Seeds),
 		"Agents share the tools and their faults, but no breaker: each is a process of its own, and one run of it is one budget until the user answers a pause.",
@@ -15,6 +25,7 @@ func notes(c Config) []string {
 		fmt.Sprintf("With expediter the user answers up to %d pauses of an agent, %d minutes after each, and says go on without knowing whether anything is repaired. That time is in the minutes.", c.Answers, answerMS/60_000),
 		"Of eight tools three have an alternative in the map; degraded counts what they saved, and no other way is given them.",
 		"A rate is the share of calls (transient, silent) or of time (slow, correlated, flapping) in which a tool is down; permanent: twice that share of the tools dies at some moment. Correlated touches four of the tools.",
+		words,
 		"Every failure here is a broken tool. What wrong calls do to a breaker is no part of this simulation.",
 		"Silent: wrong data without an error. No way of working sees it, so that all figures are equal; wrong counts the sub-tasks that are done with such data.",
 	}

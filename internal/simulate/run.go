@@ -18,6 +18,7 @@ type Result struct {
 	Subtasks int      `json:"subtasks"` // of each agent
 	Retries  int      `json:"retries"`
 	Answers  int      `json:"answers"`
+	OwnWords bool     `json:"own_words"`
 	Rows     []Row    `json:"rows"`  // by model, then rate, then way
 	Notes    []string `json:"notes"` // what the figures assume
 }
@@ -60,7 +61,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, err
 	}
 	res := Result{Format: ResultFormat, Seed: cfg.Seed, Seeds: cfg.Seeds, Agents: cfg.Agents, Subtasks: cfg.Subtasks,
-		Retries: cfg.Retries, Answers: cfg.Answers, Notes: notes(cfg)}
+		Retries: cfg.Retries, Answers: cfg.Answers, OwnWords: cfg.OwnWords, Notes: notes(cfg)}
 	for i, s := range settings {
 		for j, w := range ways {
 			runs := make([]tally, cfg.Seeds)
@@ -125,6 +126,7 @@ func (c Config) counter(all int) func() {
 func (c Config) one(ctx context.Context, ways []way, s setting, number int) ([]tally, error) {
 	seed := stream(c.Seed, seedStream, uint64(number)).Uint64()
 	w := newWorld(seed, s.model, s.rate, c.horizon())
+	w.ownWords = c.OwnWords
 	list := make([]tally, len(ways))
 	for i, way := range ways {
 		for n := range c.Agents {

@@ -201,6 +201,97 @@ func TestHonestReportNamesTheTrueCause(t *testing.T) {
 	}
 }
 
+// brokenWorld has no fault but these tools, which are down from a time on or
+// for a while.
+func brokenWorld(down outage, tools ...string) *world {
+	w := newWorld(1, NoFault, 0, 0)
+	w.model, w.fault = Permanent, faults[Permanent]
+	for _, tool := range tools {
+		w.outages[deviceIndex(tool)] = []outage{down}
+	}
+	return w
+}
+
+func TestExpeditedAgent(t *testing.T) {
+	always := outage{0, forever}
+	faithful, interactive := expediter.Faithful(), expediter.Interactive()
+	tests := []struct {
+		name   string
+		world  *world
+		policy expediter.Policy
+		needs  string // each of eight sub-tasks calls it once
+		doomed int    // threshold 3, then each third request is a probe
+		pauses int
+		ending ending
+		number int // of sub-tasks with that ending
+	}{
+		{"a dead tool with an alternative: its second probe exhausts the budget", brokenWorld(always, "files"), faithful, "files", 5, 1, degraded, 4},
+		{"the same, when one tool is charged three times at most", brokenWorld(always, "files"), interactive, "files", 4, 0, degraded, 8},
+		{"a dead tool without one", brokenWorld(always, "database"), faithful, "database", 4, 0, deferred, 8},
+		{"a tool that nothing may stand in for", brokenWorld(always, "deploy"), faithful, "deploy", 4, 0, deferred, 8},
+		{"a tool that comes back before its probe", brokenWorld(outage{0, 20_000}, "database"), faithful, "database", 3, 0, done, 8},
+		{"a tool and its alternative", brokenWorld(always, "files", "shell"), faithful, "files", 5, 1, deferred, 8},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := newAgent(tt.world, 0, 8)
+			for i := range a.plan {
+				a.plan[i] = []int{deviceIndex(tt.needs)}
+			}
+			x, err := newExpedited(a, tt.policy, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := x.work()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.doomed != tt.doomed || got.pauses != tt.pauses || got.endings[tt.ending] != tt.number {
+				t.Errorf("got %d doomed calls, %d pauses and endings %v, want %d, %d and %d of ending %d",
+					got.doomed, got.pauses, got.endings, tt.doomed, tt.pauses, tt.number, tt.ending)
+			}
+		})
+	}
+}
+
+func TestBackoffCostsItsWaits(t *testing.T) {
+	var now [2]int64
+	for i, waits := range [][]int64{make([]int64, 3), {100, 20, 3}} {
+		a := newAgent(brokenWorld(outage{0, forever}, "fetch", "search", "files", "shell"), 0, 40)
+		got := retrier{agent: a, waits: waits}.work()
+		now[i] = a.now - int64(got.endings[givenUp])*123*int64(i)
+		if got.endings[givenUp] == 0 {
+			t.Error("nothing was given up, which proves nothing")
+		}
+	}
+	if now[0] != now[1] {
+		t.Errorf("without its waits the backoff took %d ms, retrying at once %d", now[1], now[0])
+	}
+}
+
+// Equal words make independent failures look like one cause.
+func TestOwnWordsSpareGoodRequests(t *testing.T) {
+	denied := func(own bool) float64 {
+		r := run(t, Config{Seed: 1, Seeds: 10, Models: []Model{Transient}, Rates: []float64{0.2}, OwnWords: own})
+		return r.Rows[3].DeniedGood.Mean
+	}
+	if same, own := denied(false), denied(true); own >= same {
+		t.Errorf("good requests denied: %v with own words, %v with the same", own, same)
+	}
+}
+
+func TestAnswersAreUsedUp(t *testing.T) {
+	for answers := range 3 {
+		x := worked(t, newWorld(1, Transient, 0.5, 0), expediter.Faithful(), answers)
+		if got, want := x.tally.pauses, answers+1; got != want {
+			t.Errorf("%d answers: %d pauses, want %d", answers, got, want)
+		}
+		if least := int64(answers) * answerMS; x.now < least {
+			t.Errorf("%d answers: the run took %d ms, want at least the %d of waiting", answers, x.now, least)
+		}
+	}
+}
+
 func TestPauseWithoutAnAnswerEndsTheRun(t *testing.T) {
 	for seed := range uint64(20) {
 		x := worked(t, newWorld(seed, Transient, 0.5, 0), expediter.Faithful(), 0)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"sort"
+
+	"github.com/expediter-go/expediter/expediter"
 )
 
 // Streams of random numbers, so that no two uses share draws.
@@ -57,8 +59,10 @@ type world struct {
 	rate    float64
 	horizon int64 // ms within which tools may die
 	fault   fault
-	outages [][]outage // by tool, as far as they have been drawn
-	sources []*renewal // by tool; nil: never down by the clock
+	// ownWords: the error of a tool names it, so that errors of two tools differ.
+	ownWords bool
+	outages  [][]outage // by tool, as far as they have been drawn
+	sources  []*renewal // by tool; nil: never down by the clock
 }
 
 // outage is a time in which a tool is down, [from, to) in ms.
@@ -108,6 +112,14 @@ func (w *world) death(tool int) []outage {
 		return nil
 	}
 	return []outage{{from: int64(when * float64(w.horizon)), to: forever}}
+}
+
+// failure is what the engine is told when a tool fails.
+func (w *world) failure(tool string) expediter.Outcome {
+	if w.ownWords {
+		return outcome(tool+": "+w.fault.text, w.fault.late)
+	}
+	return outcome(w.fault.text, w.fault.late)
 }
 
 // fate says what happens to a request that is made at a time.

@@ -86,9 +86,15 @@ func TestEpisodesTakeTheWholeNetworkDown(t *testing.T) {
 // text of the fault.
 func TestFaultsAreClassified(t *testing.T) {
 	for m, f := range faults {
-		o := f.outcome()
-		if o.Result != cascade.Failed || o.Category != f.cause {
-			t.Errorf("%s: %q is a %v of category %v, want a failure of %v", m, f.text, o.Result, o.Category, f.cause)
+		for _, own := range []bool{false, true} {
+			w := &world{fault: f, ownWords: own}
+			o, other := w.failure("fetch"), w.failure("shell")
+			if o.Result != cascade.Failed || o.Category != f.cause {
+				t.Errorf("%s: %q is a %v of category %v, want a failure of %v", m, o.Text, o.Result, o.Category, f.cause)
+			}
+			if differ := o.Signature != other.Signature; differ != own || o.Signature == "" {
+				t.Errorf("%s, own words %v: signatures %q and %q", m, own, o.Signature, other.Signature)
+			}
 		}
 	}
 }
