@@ -226,7 +226,7 @@ func TestExpeditedAgent(t *testing.T) {
 		number int // of sub-tasks with that ending
 	}{
 		{"a dead tool with an alternative: its second probe exhausts the budget", brokenWorld(always, "files"), faithful, "files", 5, 1, degraded, 4},
-		{"the same, when one tool is charged three times at most", brokenWorld(always, "files"), interactive, "files", 4, 0, degraded, 8},
+		{"the same, when one tool is charged three times at most", brokenWorld(always, "files"), interactive, "files", 5, 0, degraded, 8},
 		{"a dead tool without one", brokenWorld(always, "database"), faithful, "database", 4, 0, deferred, 8},
 		{"a tool that nothing may stand in for", brokenWorld(always, "deploy"), faithful, "deploy", 4, 0, deferred, 8},
 		{"a tool that comes back before its probe", brokenWorld(outage{0, 20_000}, "database"), faithful, "database", 3, 0, done, 8},
