@@ -38,6 +38,14 @@ var formats = []*format{
 	inspectAI,
 	otlpLines,
 	otlpDocument,
+	geminiChat,
+	geminiRecords,
+	geminiStream,
+	copilot,
+	clineHistory,
+	openHands,
+	openAILines, // after other formats that keep chats
+	openAIDocument,
 }
 
 // recognise returns the format of a source, nil if none knows it.

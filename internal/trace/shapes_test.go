@@ -1,0 +1,94 @@
+package trace
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestExitCodeWithinText(t *testing.T) {
+	code := func(n int) *int { return &n }
+	tests := []struct {
+		name string
+		read func(string) *int
+		text string
+		want *int
+	}{
+		{"gemini, all lines", geminiExit, "Command: x\nOutput: a\nError: (none)\nExit Code: 2\nSignal: 0\nProcess Group PGID: 4", code(2)},
+		{"gemini, few lines", geminiExit, "Output: (empty)\nExit Code: 6\nProcess Group PGID: 77", code(6)},
+		{"gemini, no exit", geminiExit, "Output: a\nExit Code: (none)\nSignal: 9", nil},
+		{"gemini, within the output only", geminiExit, "Output: Exit Code: 3\nExit Code: 3\nand more", nil},
+		{"gemini, nothing", geminiExit, "", nil},
+		{"copilot", copilotExit, "FAIL\n<exited with exit code 127>", code(127)},
+		{"copilot, white space after it", copilotExit, "<exited with exit code 0>\n", code(0)},
+		{"copilot, not at the end", copilotExit, "<exited with exit code 1>\nmore", nil},
+		{"copilot, no number", copilotExit, "<exited with exit code >", nil},
+		{"cline", clineExit, "Command executed in terminal. Command execution was not successful, inspect the cause and adjust as needed.\nExit code: 1\nOutput:\nExit code: 9", code(1)},
+		{"cline, same line", clineExit, "Command executed in terminal within working directory '/srv'. Exit code: 0\nOutput:\n", code(0)},
+		{"cline, in the output only", clineExit, "Command executed.\nOutput:\nExit code: 1", nil},
+		{"cline, no number", clineExit, "Exit code: <undefined, notify user>\nOutput:\n", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, tt.read(tt.text)); d != "" {
+				t.Errorf("-want +got:\n%s", d)
+			}
+		})
+	}
+}
+
+func TestClineMarkupCalls(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []string // tool, then the input
+	}{
+		{"one", "I look.\n<read_file>\n<path>a.go</path>\n</read_file>", []string{"read_file", `{"path":"a.go"}`}},
+		{"no call", "if a < b && c <d> then <nothing>x</nothing>", nil},
+		{"without its end", "<execute_command>\n<command>ls\n", []string{"execute_command", `{"command":"ls"}`}},
+		{"two", "<read_file><path>a</path></read_file><list_files><path>.</path></list_files>",
+			[]string{"read_file", `{"path":"a"}`, "list_files", `{"path":"."}`}},
+		{"tags in a value", "<write_to_file><path>a</path><content><b>x</b> <read_file></content></write_to_file>",
+			[]string{"write_to_file", `{"content":"\u003cb\u003ex\u003c/b\u003e \u003cread_file\u003e","path":"a"}`}},
+		{"of a server", "<use_mcp_tool><server_name>s</server_name><tool_name>find</tool_name><arguments>{\"q\":1}</arguments></use_mcp_tool>",
+			[]string{"find", `{"q":1}`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, c := range new(clineMarkup).calls(tt.text) {
+				got = append(got, c.tool, string(c.input))
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("-want +got:\n%s", d)
+			}
+		})
+	}
+}
+
+func TestWhen(t *testing.T) {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 500e6, time.UTC)
+	tests := []struct {
+		name, raw string
+		want      time.Time
+	}{
+		{"with a zone", `"2026-01-02T13:00:00.5+01:00"`, noon},
+		{"without one", `"2026-01-02T12:00:00.500000"`, noon},
+		{"milliseconds", `1767355200500`, noon},
+		{"milliseconds as a text", `"1767355200500"`, noon},
+		{"no time", `"soon"`, time.Time{}},
+		{"null", `null`, time.Time{}},
+		{"absent", ``, time.Time{}},
+		{"below zero", `-5`, time.Time{}},
+		{"too far", `1e300`, time.Time{}},
+		{"no number", `"NaN"`, time.Time{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := when(json.RawMessage(tt.raw)); !got.Equal(tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
