@@ -34,7 +34,7 @@ type compiled struct {
 // agent did wrong comes last, because its words are the most common ones.
 var textRules = compileTexts(slices.Concat(
 	firstTexts, stoppedTexts, filesystemTexts, rateLimitTexts, authTexts, toolMissingTexts, resourceTexts,
-	networkTexts, answeredTexts, timeoutTexts, permissionTexts, upstreamTexts, lateNetworkTexts, invalidTexts,
+	lateTexts, networkTexts, answeredTexts, timeoutTexts, connectTexts, permissionTexts, upstreamTexts, lateNetworkTexts, codeTexts, invalidTexts,
 ))
 
 func compileTexts(rules []textRule) []compiled {
@@ -86,7 +86,7 @@ func (e *evidence) byText() (class, string, bool) {
 }
 
 var (
-	statusAfter  = regexp.MustCompile(`(?:http/[\d.]+ |(?:http|status|error|code|rejected|response|responded with|returned|received)[^0-9\n]{0,12}?e?)([45]\d\d)\b`)
+	statusAfter  = regexp.MustCompile(`(?:http/[\d.]+ |(?:http|status|error|code|rejected|response|responded with|returned|received|failed)[^0-9\n]{0,12}?e?)([45]\d\d)\b`)
 	statusBefore = regexp.MustCompile(`\b([45]\d\d)\s*[:(-]?\s*(?:too many|client error|server error|request|resource|unauthori[sz]ed|forbidden|service|internal|bad|gateway|conflict|not found|not acceptable|method not|unprocessable|overloaded|payment)`)
 )
 

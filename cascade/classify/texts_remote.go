@@ -24,6 +24,11 @@ var rateLimitTexts = []textRule{
 	{class: rateLimit, lit: "max client connections", example: "FATAL:  Max client connections reached"},
 	{class: rateLimit, lit: "remaining connection slots", example: "FATAL:  remaining connection slots are reserved for roles with the SUPERUSER attribute"},
 	{class: rateLimit, lit: "abuse detection", example: "You have triggered an abuse detection mechanism."},
+	{class: rateLimit, lit: "provisionedthroughputexceeded", example: "An error occurred (ProvisionedThroughputExceededException) when calling the GetItem operation"},
+	{class: rateLimit, lit: "request rate", pattern: `\breduce (?:your |the )?request rate\b`, example: "Please reduce your request rate."},
+	{class: rateLimit, lit: "rate exceeded", example: "Rate exceeded"},
+	{class: rateLimit, lit: "your ", pattern: `\b(?:hit|reached|exceeded) your (?:\S+ ){0,4}(?:limit|budget|allowance)\b`, example: "You've hit your team's shared budget"},
+	{class: rateLimit, lit: "usage credits", example: "Usage credits required"},
 }
 
 // authTexts: credentials missing, expired or refused.
@@ -36,8 +41,7 @@ var authTexts = []textRule{
 	{class: auth, lit: "authentication", pattern: `\bauthentication (?:has |was |is )?(?:failed|failure|required|error|expired|rejected|credentials)|authentication_error|\bauthentication tokens? (?:are|is|has|have)\b|\bpassword authentication was removed|\bauthentication failures\b|\bauthentication is currently not`, example: "fatal: Authentication failed for 'https://example.com/x.git/'"},
 	{class: auth, lit: "authenticat", pattern: `\bre-?authenticat(?:e|ion)\b|\bplease authenticate|\bfailed to authenticate|\bcould not authenticate`, example: "denied: Reauthenticate and try again."},
 	{class: auth, lit: "password", pattern: `\bpassword authentication failed|\b(?:incorrect|wrong|invalid|bad|missing) (?:or missing |username or |user ?name and/or )?password|\bcould not read password|\bpassword (?:is )?(?:incorrect|required)`, example: "npm error Incorrect or missing password."},
-	{class: auth, lit: "could not read username", example: "fatal: could not read Username for 'http://127.0.0.1:8099': terminal prompts disabled"},
-	{class: auth, lit: "access denied for user", example: "ERROR 1045 (28000): Access denied for user 'app'@'localhost' (using password: YES)"},
+	{class: auth, lit: "access denied for user", pattern: `access denied for user .*using password`, example: "ERROR 1045 (28000): Access denied for user 'app'@'localhost' (using password: YES)"},
 	{class: auth, lit: "pg_hba.conf", example: `FATAL:  no pg_hba.conf entry for host "10.0.0.1", user "app", database "app", no encryption`},
 	{class: auth, lit: "invalid_", pattern: `\binvalid_(?:grant|token|client|api_key|credentials)\b`, example: `{"error": "invalid_token"}`},
 	{class: auth, lit: "token", pattern: `\btokens?(?: is| are| has| have)?(?: been)? (?:expired|revoked|invalid|rejected)\b|\btokens? (?:is |are )?(?:no longer|not) valid\b|\btoken (?:was|is) (?:rejected|not valid|missing|required)|\b(?:invalid|expired|missing|bad|revoked|no) (?:\w+ )?token\b|\brefresh token\b|\binvalidtoken\b|\bsso token\b|\btoken included in the request\b|\b(?:auth|access|bearer|api) token (?:\w+ )?(?:required|missing|expired)`, example: "OAuth token revoked"},
@@ -68,13 +72,27 @@ var authTexts = []textRule{
 	{class: auth, lit: "payment required", example: "Payment Required"},
 	{class: auth, lit: "needauth", example: "npm error code ENEEDAUTH"},
 	{class: auth, lit: "task_state_auth_required", example: "TASK_STATE_AUTH_REQUIRED"},
+	{class: auth, lit: "wrongpass", example: "WRONGPASS invalid username-password pair or user is disabled."},
+	{class: auth, lit: "http basic: access denied", example: "remote: HTTP Basic: Access denied"},
+	{class: auth, lit: "eotp", pattern: `\beotp\b`, example: "npm error code EOTP"},
+	{class: auth, lit: "factor", pattern: `\b(?:two|multi)-factor\b`, example: "Two-factor authentication needed"},
+	{class: auth, lit: "saml", pattern: `\bsaml (?:enforcement|sso)\b`, example: "Resource protected by organization SAML enforcement."},
+	{class: auth, lit: "sign", pattern: `\bsign(?:ed)? in again\b|\bnot signed in\b|\bsigned out\b|\brequires an? .*\bsign-in\b`, example: `MCP server "x" needs you to sign in again`},
+	{class: auth, lit: "login", pattern: `\bneeds? an? \S+ login\b|\blogin (?:was )?(?:rejected|not accepted)\b`, example: "login was rejected"},
+	{class: auth, lit: "rejected the ", pattern: `\brejected the (?:session token|credential|authorization)`, example: "the server rejected the credential from its helper"},
+	{class: auth, lit: "no longer accepts this session", example: "The gateway no longer accepts this session"},
+	{class: auth, lit: "authentication", pattern: `\bdisabled \S.*\bauthentication\b|\bresolve authentication method\b`, example: "Could not resolve authentication method"},
+	{class: auth, lit: "account is on hold", example: "Your account is on hold"},
+	{class: auth, lit: "issuer mismatch", example: "Issuer mismatch in authorization response"},
+	{class: auth, lit: "additional permissions", pattern: `\bneeds additional permissions \(scope`, example: `MCP server "x" needs additional permissions (scope: "y")`},
+	{class: auth, lit: "apikeyhelper", example: "Your apiKeyHelper script is failing"},
+	{class: auth, lit: "oauth token", pattern: `\boauth token (?:refresh failed|unavailable)`, example: "OAuth token refresh failed"},
 }
 
 // networkTexts: the way to the tool.
 var networkTexts = []textRule{
 	{class: network, lit: "econn", pattern: `\beconn(?:refused|reset|aborted)\b`, example: "connect ECONNREFUSED 127.0.0.1:2"},
 	{class: network, lit: "connection refused", example: "dial tcp 127.0.0.1:1: connect: connection refused"},
-	{class: network, lit: "connect", pattern: `\b(?:couldn't|could not|failed to|unable to|cannot|can't|error trying to) connect\b`, example: "Couldn't connect through your proxy"},
 	{class: network, lit: "enotfound", pattern: `\benotfound\b`, example: "TypeError: getaddrinfo ENOTFOUND nope.invalid"},
 	{class: network, lit: "resolve", pattern: `\bcould not resolve|\bfailed to resolve|\bcouldn't resolve|\bunable to resolve (?:host|address)|\bcannot resolve host`, example: "curl: (6) Could not resolve host: nope.invalid"},
 	{class: network, lit: "resolution", pattern: `\bname ?resolution`, example: "socket.gaierror: [Errno -3] Temporary failure in name resolution"},
@@ -118,7 +136,6 @@ var networkTexts = []textRule{
 	{class: network, lit: "disconnected", pattern: `\b(?:server|transport|peer|client) (?:was |has )?disconnected`, example: "Server disconnected without sending a response."},
 	{class: network, lit: "fetch failed", example: "TypeError: fetch failed"},
 	{class: network, lit: "failed to send http request", example: "failed to send HTTP request: ..."},
-	{class: network, lit: "error sending request", example: "error sending request for url (https://example.com/)"},
 	{class: network, lit: "hang up", pattern: `\bsocket hang up`, example: "Error: socket hang up"},
 	{class: network, lit: "empty reply", example: "curl: (52) Empty reply from server"},
 	{class: network, lit: "incompleteread", example: "http.client.IncompleteRead(0 bytes read)"},
@@ -128,7 +145,7 @@ var networkTexts = []textRule{
 	{class: network, lit: "socket", pattern: `\bsocket (?:is|was|has been) (?:closed|destroyed)|\bsocket closed`, example: "Socket is closed"},
 	{class: network, lit: "not connected", pattern: `^(?:.*: )?not connected\.?$|\bserver .*is not connected|\bendpoint is not connected|\btransport (?:is )?not connected`, example: "Error: Not connected"},
 	{class: network, lit: "enotconn", pattern: `\benotconn\b`, example: "Error: ENOTCONN: shutdown"},
-	{class: network, lit: "has been closed", example: "Target page, context or browser has been closed"},
+	{class: network, lit: "has been closed", pattern: `\b(?:browser|context|page|target|connection|session|stream|channel|socket|pipe|transport|client|server)\b.*has been closed`, example: "Target page, context or browser has been closed"},
 	{class: network, lit: "session terminated", example: "Session terminated"},
 	{class: network, lit: "http2 framing", example: "curl: (16) Error in the HTTP2 framing layer"},
 	{class: network, lit: "failed to reconnect", example: "Failed to reconnect to github."},
@@ -144,6 +161,49 @@ var networkTexts = []textRule{
 	{class: network, lit: "session", pattern: `\bsession (?:id )?(?:was |is )?(?:not found|unknown)|\b(?:no valid|invalid|unknown|missing) (?:mcp )?session(?:[ -]id)?\b`, example: "Error POSTing to endpoint (HTTP 400): Invalid session ID"},
 	{class: network, lit: "network", pattern: `\bproblem related to network|\bnetwork ?error\b|\bnetwork request failed|\bnetwork (?:connection|connectivity)\b|\bnetwork (?:issue|failure|problem)`, example: "npm error network This is a problem related to network connectivity."},
 	{class: network, lit: "could not find a version that satisfies", example: "ERROR: Could not find a version that satisfies the requirement nosuch (from versions: none)"},
+	{class: network, lit: "socks", pattern: `\bsocks[45]?a? (?:connect|proxy|server|error|request)`, example: "curl: (97) Failed to receive SOCKS5 connect request ack."},
+	{class: network, lit: "cert", pattern: `\bcert_(?:has_expired|not_yet_valid|untrusted|revoked|signature_failure)|\bunable_to_get_issuer_cert`, example: "npm error code CERT_HAS_EXPIRED"},
+	{class: network, lit: "meta_fetch_fail", example: "ERR_PNPM_META_FETCH_FAIL  GET https://registry.example.com/x: request failed"},
+	{class: network, lit: "no matching distribution found", example: "ERROR: No matching distribution found for nosuch"},
+	{class: network, lit: "clientpayloaderror", example: "aiohttp.client_exceptions.ClientPayloadError: x"},
+	{class: network, lit: "badstatusline", example: "http.client.BadStatusLine: x"},
+	{class: network, lit: "remoteprotocolerror", example: "httpx.RemoteProtocolError"},
+	{class: network, lit: "other side closed", example: "SocketError: other side closed"},
+	{class: network, lit: "parse error: expected http", example: "Parse Error: Expected HTTP/"},
+	{class: network, lit: "hpe_", pattern: `\bhpe_(?:invalid|header|unexpected)`, example: "HPE_INVALID_CONSTANT"},
+	{class: network, lit: "nohttpresponse", example: "org.apache.http.NoHttpResponseException: example.com:443 failed to respond"},
+	{class: network, lit: "could not transfer artifact", example: "Could not transfer artifact x:y:pom:1 from/to central"},
+	{class: network, lit: "failed to download", pattern: `\bfailed to download (?:from|https?:)`, example: "error: failed to download from `https://example.com/x`"},
+	{class: network, lit: "spurious network", example: "warning: spurious network trouble"},
+	{class: network, lit: "ns_error_", pattern: `\bns_error_(?:connection|net|unknown_host|unknown_proxy|proxy|offline)`, example: "NS_ERROR_UNKNOWN_HOST"},
+	{class: network, lit: "closed", pattern: `\b(?:target|session|page|browser|tab) closed\b|\bclosed unexpectedly\b|\bunexpectedly closed\b`, example: "page.evaluate: Target closed"},
+	{class: network, lit: "forcibly closed", example: "An existing link was forcibly closed by the remote host"},
+	{class: network, lit: "browser has disconnected", example: "Error: browser has disconnected"},
+	{class: network, lit: "page crashed", example: "Page crashed"},
+	{class: network, lit: "server", pattern: `\bserver (?:shut down|went away|disappeared|exited|crashed|died|stopped)\b|\bserver process exited\b`, example: "The server shut down unexpectedly."},
+	{class: network, lit: "initializ", pattern: `\bserver (?:is |was )?not (?:yet )?initiali[sz]ed\b|\bbefore initialization was complete\b`, example: "Server not initialized"},
+	{class: network, lit: "nxdomain", pattern: `\bnxdomain\b|\bservfail\b`, example: "** server can't find nope.invalid: NXDOMAIN"},
+	{class: network, lit: "dns", pattern: `\bdns (?:error|failure|lookup|resolution|server)|\bdns_probe|\bdns[_ ]fail`, example: "DNS lookup gave nothing"},
+	{class: network, lit: "err_", pattern: `\berr_(?:proxy|socks|tunnel|connection|internet|address|name_not|network|cert|ssl|empty_response|quic|http2)`, example: "ERR_PROXY_CONNECTION_FAILED"},
+	{class: network, lit: "websocket", pattern: `\bwebsocket is not open|\bwebsocket connection .*failed`, example: "WebSocket is not open: readyState 3"},
+	{class: network, lit: "stream error: stream id", example: "stream error: stream ID 1; CANCEL; received from peer"},
+	{class: network, lit: "bad connection", pattern: `\bbad connection\b`, example: "driver: bad connection"},
+	{class: network, lit: "database is closed", example: "sql: database is closed"},
+	{class: network, lit: "rsync protocol", example: "rsync error: error in rsync protocol data stream (code 12)"},
+	{class: network, lit: "query available provider packages", example: "Error: Failed to query available provider packages"},
+	{class: network, lit: "check your ", pattern: `\bcheck your (?:internet|network)\b`, example: "Please check your internet connection"},
+	{class: network, lit: "client for", pattern: `\bmcp client for \S+ failed to start`, example: "MCP client for `x` failed to start"},
+	{class: network, lit: "offline", pattern: `\b(?:you are|you're|appears? to be|is) offline\b`, example: "The machine appears to be offline"},
+	{class: network, lit: "response ended before", example: "Streaming response ended before any complete data was received"},
+}
+
+// lateTexts: an answer that came too late, in texts that also say what was
+// being connected to.
+var lateTexts = []textRule{
+	{class: timeout, lit: "timeout", pattern: `\bi/o timeout\b|\bhandshake timeout\b|\bconnection timeout\b|\bconnect ?timeout|\bclient\.timeout exceeded`, example: "dial tcp 192.0.2.1:6443: i/o timeout"},
+	{class: timeout, lit: "timed", pattern: `\b(?:operation|connection|request|resolving) timed out|timed_out\b`, example: "error sending request for url (https://example.com/): operation timed out"},
+	{class: timeout, lit: "timeout was reached", example: "curl: (28) Failed to connect to 192.0.2.1 port 80 after 1001 ms: Timeout was reached"},
+	{class: timeout, lit: "did not properly respond", example: "A connection attempt failed because the connected party did not properly respond after a period of time"},
 }
 
 // timeoutTexts: no answer in time.
@@ -156,9 +216,22 @@ var timeoutTexts = []textRule{
 	{class: timeout, lit: "took longer than", example: "The tool call took longer than 60 seconds"},
 	{class: timeout, lit: "took too long", example: "The request took too long"},
 	{class: timeout, lit: "not respond", pattern: `\b(?:did|does|is) not respond|\bnot responding\b`, example: "The server is not responding"},
-	{class: timeout, lit: "stalled", example: "Response stalled mid-stream"},
+	{class: timeout, lit: "stalled", pattern: `\bstalled\b`, example: "Response stalled mid-stream"},
 	{class: timeout, lit: "exit code 124", example: "the step ended with exit code 124 after 2 s"},
 	{class: timeout, status: []int{408, 504, 522, 524}, example: "HTTP Error 504: gateway"},
+	{class: timeout, lit: "out", pattern: `\btiming out\b`, example: "The upstream server is timing out"},
+	{class: timeout, lit: "no new output after", example: "The command has no new output after 30 seconds."},
+	{class: timeout, lit: "stopped arriving", example: "The response stopped arriving"},
+}
+
+// connectTexts: no way to the tool; a timeout in the same text is why.
+var connectTexts = []textRule{
+	{class: network, lit: "connect", pattern: `\b(?:couldn't|could not|failed to|unable to|cannot|can't|error trying to) connect\b`, example: "Couldn't connect to server"},
+	{class: network, lit: "reach", pattern: `\b(?:can't|cannot|couldn't|could not|unable to|failed to) reach\b|\bnot reachable\b|\bunreachable\b`, example: "Can't reach the server"},
+	{class: network, lit: "connecting to", pattern: `\berror connecting to\b`, example: "error connecting to api.example.com"},
+	{class: network, lit: "during connect", example: "error during connect: this error may indicate that the docker daemon is not running"},
+	{class: network, lit: "error sending request", example: "error sending request for url (https://example.com/)"},
+	{class: network, lit: "max retries exceeded", example: "HTTPSConnectionPool(host='example.com', port=443): Max retries exceeded with url: /simple/x/"},
 }
 
 // upstreamTexts: the service behind the tool is broken.
@@ -176,6 +249,17 @@ var upstreamTexts = []textRule{
 	{class: upstream, lit: "api_error", example: `{"type":"api_error"}`},
 	{class: upstream, lit: "database system is", pattern: `database system is (?:starting up|shutting down|in recovery)`, example: "FATAL:  the database system is starting up"},
 	{class: upstream, lit: "under maintenance", example: "The site is under maintenance"},
+	{class: upstream, lit: "something went wrong", example: "Something went wrong on our end."},
+	{class: upstream, lit: "server-side exception", example: "Application error: a server-side exception has occurred"},
+	{class: upstream, lit: "tunnel error", pattern: `\btunnel error\b`, example: "Error 1033: Argo Tunnel error"},
+	{class: upstream, lit: "is loading the dataset", example: "LOADING Redis is loading the dataset in memory"},
+	{class: upstream, lit: "internalservererror", example: "An error occurred (InternalServerError) when calling the GetItem operation"},
+	{class: upstream, lit: "agent response", pattern: `\binvalid agent response`, example: "invalid agent response"},
+	{class: upstream, lit: "content-type", pattern: `\b(?:unexpected|has) content-type\b.*|\bcontent-type .*; expected\b`, example: `the streaming response has content-type "text/html"; expected "application/json"`},
+	{class: upstream, lit: "too many redirects", pattern: `\btoo ?many ?redirects`, example: "Too many redirects"},
+	{class: upstream, lit: "toomanyredirects", example: "requests.exceptions.TooManyRedirects: Exceeded 30 redirects."},
+	{class: upstream, lit: "due to an api error", example: "Agent terminated early due to an API error"},
+	{class: upstream, lit: "try again later", example: "We are having trouble. Please try again later."},
 }
 
 // lateNetworkTexts are weak words for the network: a status in the same text
