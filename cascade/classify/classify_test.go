@@ -2,6 +2,7 @@ package classify
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -36,17 +37,47 @@ func readLabelled(t testing.TB) []labelled {
 
 func observeText(s string) Verdict { return Observe(Observation{Failed: true, Result: s}) }
 
+// harmless are the classes of which none may count as a failure.
+var harmless = map[string]bool{"invalid_input": true, "cancelled": true, "user_denied": true, "config": true, "none": true}
+
+// TestRealMessages holds the accuracy on real messages. Every third row was
+// held out while the rules were written.
 func TestRealMessages(t *testing.T) {
-	for _, row := range readLabelled(t) {
+	const want = 0.97
+	var all, held score
+	for i, row := range readLabelled(t) {
 		got := observeText(row.message)
-		if got.Class != row.class {
-			t.Errorf("%q: got class %s by %s, want %s", row.message, got.Class, got.Rule, row.class)
+		right := got.Class == row.class
+		all.add(right)
+		if i%3 == 0 {
+			held.add(right)
+		} else if !right {
+			t.Logf("%q: got class %s by %s, want %s", row.message, got.Class, got.Rule, row.class)
 		}
-		if (got.Outcome == cascade.Failed) != (row.class == got.Category.String()) {
-			t.Errorf("%q: got outcome %s and category %s for class %s", row.message, got.Outcome, got.Category, row.class)
+		if harmless[row.class] && got.Outcome == cascade.Failed {
+			t.Errorf("row %d: a harmless message (%s) counts as a failure by %s", i, row.class, got.Rule)
+		}
+		if (got.Outcome == cascade.Failed) != (got.Class == got.Category.String()) {
+			t.Errorf("%q: got outcome %s and category %s for class %s", row.message, got.Outcome, got.Category, got.Class)
 		}
 	}
+	t.Logf("right category: %s of all messages, %s of those held out", all, held)
+	if all.rate() < want || held.rate() < want {
+		t.Errorf("got %s of all and %s of those held out, want at least %.0f %%", all, held, 100*want)
+	}
 }
+
+type score struct{ right, of int }
+
+func (s *score) add(right bool) {
+	s.of++
+	if right {
+		s.right++
+	}
+}
+
+func (s score) rate() float64  { return float64(s.right) / float64(s.of) }
+func (s score) String() string { return fmt.Sprintf("%.1f %% (%d of %d)", 100*s.rate(), s.right, s.of) }
 
 func TestEveryTextRuleDecidesItsExample(t *testing.T) {
 	for i := range textRules {

@@ -1,8 +1,6 @@
 package classify
 
 import (
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,8 +32,8 @@ var httpRules = []httpRule{
 	{500, 599, upstream, []class{rateLimit, filesystem, config}},
 }
 
-// byHTTP is the row for a status; from 600 on there is none.
-func byHTTP(status int) (httpRule, bool) {
+// statusRule is the row for a status; from 600 on there is none.
+func statusRule(status int) (httpRule, bool) {
 	for _, r := range httpRules {
 		if r.from <= status && status <= r.to {
 			return r, true
@@ -44,49 +42,29 @@ func byHTTP(status int) (httpRule, bool) {
 	return httpRule{}, false
 }
 
-// grpcRule is one row of the table of gRPC statuses. A weak status lets the
-// text decide first.
-type grpcRule struct {
-	name  string
-	class class
-	weak  bool
-}
-
-var grpcRules = []grpcRule{
-	{"canceled", cancelled, false},
-	{"unknown", upstream, true},
-	{"invalidargument", invalidInput, false},
-	{"deadlineexceeded", timeout, false},
-	{"notfound", invalidInput, false},
-	{"alreadyexists", invalidInput, false},
-	{"permissiondenied", permission, false},
-	{"resourceexhausted", rateLimit, true},
-	{"failedprecondition", invalidInput, true},
-	{"aborted", none, true},
-	{"outofrange", invalidInput, false},
-	{"unimplemented", toolMissing, false},
-	{"internal", upstream, true},
-	{"unavailable", network, true},
-	{"dataloss", upstream, true},
-	{"unauthenticated", auth, false},
-}
-
-var grpcCode = regexp.MustCompile(`\brpc error: code = (\w+) desc\b`)
-
-// byGRPC reads the status out of a folded text.
-func byGRPC(folded string) (grpcRule, bool) {
-	if !strings.Contains(folded, "rpc error: ") {
-		return grpcRule{}, false
+// byHTTP asks the status, what the headers say of it, and where it is the
+// status of a server's or agent's own address, that.
+func (e *evidence) byHTTP() (class, string, bool) {
+	r, ok := statusRule(e.HTTPStatus)
+	if !ok {
+		return 0, "", false
 	}
-	m := grpcCode.FindStringSubmatch(folded)
-	if m == nil {
-		return grpcRule{}, false
+	if c, rule, ok := match(e.folded, r.text); ok {
+		return c, rule, true
 	}
-	i := slices.IndexFunc(grpcRules, func(r grpcRule) bool { return r.name == m[1] })
-	if i < 0 {
-		return grpcRule{}, false
+	rule := "http:" + strconv.Itoa(e.HTTPStatus)
+	switch {
+	case e.HTTPStatus == 403 && exhausted(e.Header):
+		return rateLimit, rule + ":header", true
+	case r.class == invalidInput && strings.Contains(strings.ToLower(e.Header.Get("Www-Authenticate")), "invalid_token"):
+		return auth, rule + ":header", true
+	case e.HTTPStatus != 404 && e.HTTPStatus != 410:
+	case e.Protocol == MCP && e.Header.Get("Mcp-Session-Id") != "":
+		return network, rule + ":session", true
+	case e.Protocol == MCP, e.Protocol == A2A && !strings.Contains(e.folded, "task"):
+		return toolMissing, rule + ":endpoint", true
 	}
-	return grpcRules[i], true
+	return r.class, rule, true
 }
 
 // rpcRule is one row of the table of JSON-RPC codes: what a code means depends
@@ -118,6 +96,11 @@ var rpcRules = []rpcRule{
 	{MCP, -32021, config, false},        // missing client capability
 	{MCP, -32022, config, false},        // unsupported protocol version
 	{MCP, -32042, none, false},          // URL elicitation required
+	{MCP, -32003, network, true},        // client is closing
+	{MCP, -32004, network, true},        // server is closing
+	{MCP, -32005, upstream, true},       // rejected by transport
+	{Plain, -32800, cancelled, false},   // request cancelled
+	{Plain, -32802, cancelled, false},   // server cancelled
 	{Plain, -32700, invalidInput, true}, // parse error
 	{Plain, -32600, invalidInput, true}, // invalid request, also an expired login
 	{Plain, -32601, toolMissing, true},
@@ -140,13 +123,10 @@ func (e *evidence) byStatus() (class, string, bool) {
 	if r, ok := e.byRPC(); ok && !r.weak {
 		return r.class, "jsonrpc:" + strconv.Itoa(r.code), true
 	}
-	if r, ok := byHTTP(e.HTTPStatus); ok {
-		if c, rule, ok := match(e.folded, r.text); ok {
-			return c, rule, true
-		}
-		return r.class, "http:" + strconv.Itoa(e.HTTPStatus), true
+	if c, rule, ok := e.byHTTP(); ok {
+		return c, rule, true
 	}
-	if r, ok := byGRPC(e.folded); ok && !r.weak {
+	if r, ok := e.grpcRule(); ok && !r.weak {
 		return r.class, "grpc:" + r.name, true
 	}
 	return 0, "", false
@@ -154,7 +134,7 @@ func (e *evidence) byStatus() (class, string, bool) {
 
 // byWeakCode asks the overloaded codes, after the text has said nothing.
 func (e *evidence) byWeakCode() (class, string, bool) {
-	if r, ok := byGRPC(e.folded); ok {
+	if r, ok := e.grpcRule(); ok {
 		return r.class, "grpc:" + r.name, true
 	}
 	if r, ok := e.byRPC(); ok {

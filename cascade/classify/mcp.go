@@ -1,9 +1,6 @@
 package classify
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // maxInput bounds the arguments that are looked into, in bytes.
 const maxInput = 1 << 20
@@ -74,34 +71,11 @@ func (o Observation) brokered() (server, tool string) {
 	return server, tool
 }
 
-// fields are the members of a call's arguments.
-type fields map[string]json.RawMessage
-
-// fields is empty for arguments that are too long or no object. An object
-// that came as a JSON text is unpacked.
+// fields are the members of the call's arguments, empty for arguments that are
+// too long or no object.
 func (o Observation) fields() fields {
-	input := o.Input
-	if len(input) > maxInput {
+	if len(o.Input) > maxInput {
 		return nil
 	}
-	var packed string
-	if json.Unmarshal(input, &packed) == nil {
-		input = json.RawMessage(packed)
-	}
-	var in fields
-	if json.Unmarshal(input, &in) != nil {
-		return nil
-	}
-	return in
-}
-
-// text is the first of the members that is a text with something in it.
-func (f fields) text(names ...string) string {
-	for _, name := range names {
-		var s string
-		if json.Unmarshal(f[name], &s) == nil && s != "" {
-			return s
-		}
-	}
-	return ""
+	return object(o.Input)
 }

@@ -51,8 +51,9 @@ const (
 // Observation is one finished call, as far as the observer knows it. The zero
 // Observation is a call that returned nothing and no error: a success. A
 // result counts as failed when any of Failed, Class, Err, a non-zero ExitCode,
-// an HTTPStatus from 400, RPCCode or DeadlineHit says so; only then is its text
-// looked at.
+// an HTTPStatus from 400, RPCCode, GRPCCode or DeadlineHit says so; only then is its text
+// looked at. Of a Payload only the fixed fields of its agent or protocol are
+// read: they may say that a success hides a failure.
 type Observation struct {
 	Protocol    Protocol
 	Agent       AgentName       // which coding agent reported it; empty: none, or unknown
@@ -64,6 +65,7 @@ type Observation struct {
 	Shell       string          // or its shell text
 	Result      string          // what the tool returned, or its error text
 	Failed      bool            // the protocol marks the result as an error
+	Unmarked    bool            // the source marks no result as an error: one whose form is that of an error report counts as failed
 	Class       string          // what an earlier judgement found in the whole result; a word of Verdict.Class, or test_build, usage, no_file, nonzero, denied, no_command; empty: nothing
 	Err         error           // a Go error
 	ExitCode    *int            // nil: there was none
@@ -91,10 +93,14 @@ type Verdict struct {
 }
 
 // Observe judges one call. The order is: the caller's context and deadline,
-// the user's rules, Go error types, codes that mean one thing only, the text,
-// and last the codes that are overloaded.
+// the user's rules, what the structured result settles, an earlier judgement,
+// Go error types, codes that mean one thing only, the text, and last the codes
+// that are overloaded.
 func Observe(o Observation) Verdict {
 	cmd := o.command()
+	if o.plain() {
+		return Verdict{Key: keyOf(o, cmd), Outcome: cascade.Succeeded, Class: "ok", Rule: "ok"}
+	}
 	e := newEvidence(o, cmd)
 	c, rule := e.judge()
 	v := Verdict{Key: e.key(rule), Outcome: c.outcome(), Category: c.category(), Class: c.String(), Rule: rule}
@@ -110,6 +116,9 @@ func Observe(o Observation) Verdict {
 	}
 	if v.Outcome == cascade.Failed && (v.Category == cascade.RateLimit || v.Category == cascade.Upstream) {
 		v.RetryAfter = o.RetryAfter
+		if v.RetryAfter <= 0 {
+			v.RetryAfter = headerWait(o.Header, o.At)
+		}
 		if v.RetryAfter <= 0 {
 			v.RetryAfter = retryAfter(e.folded)
 		}
@@ -129,44 +138,67 @@ func FromError(err, ctxErr error) Verdict {
 // evidence is an observation made ready for the tables.
 type evidence struct {
 	Observation
-	cmd    command
-	text   string // both ends of the text, clean
-	folded string // the same, as the text table wants it
-	exit   *int   // the exit code, given or told by the text
+	cmd      command
+	text     string // both ends of the text, clean
+	folded   string // the same, as the text table wants it
+	exit     *int   // the exit code, given or told by the text
+	told     class  // what a field of the payload settles
+	toldBy   string // empty: none does
+	fallback class  // what the payload means if nothing else is known; zero: nothing
 }
 
 func newEvidence(o Observation, cmd command) *evidence {
 	o.Err, o.ContextErr = readable(o.Err), readable(o.ContextErr)
-	e := &evidence{Observation: o, cmd: cmd, exit: o.ExitCode}
-	if !o.failed() {
+	e := &evidence{Observation: o, cmd: cmd}
+	e.readPayload()
+	if e.Unmarked && !e.failed() && isReport(e.Result) {
+		e.Failed = true
+	}
+	e.exit = e.ExitCode
+	if e.exit == nil && e.Class == "nonzero" {
+		e.exit = new(int)
+		*e.exit = 1
+	}
+	if !e.failed() {
 		return e
 	}
-	raw := ends(o.Result)
-	if o.Err != nil {
-		raw = join(ends(errorText(o.Err)), raw)
+	raw := ends(e.Result)
+	if e.Err != nil {
+		raw = join(ends(errorText(e.Err)), raw)
 	}
 	e.text = clean(raw)
 	e.folded = fold(e.text)
 	if e.exit == nil {
-		e.exit = exitCode(o.Err, e.folded)
+		e.exit = exitCode(e.Err, e.folded)
 	}
 	return e
 }
 
 func (o Observation) failed() bool {
-	return o.Failed || o.Class != "" || o.Err != nil || o.DeadlineHit || o.HTTPStatus >= 400 || o.RPCCode != 0 ||
+	return o.Failed || o.Class != "" || o.Err != nil || o.DeadlineHit || o.HTTPStatus >= 400 || o.RPCCode != 0 || o.GRPCCode != 0 ||
 		o.ExitCode != nil && *o.ExitCode != 0
 }
 
-// judge asks the tables in order; the first that knows decides.
+func (e *evidence) failed() bool { return e.toldBy != "" || e.Observation.failed() }
+
+// plain: a success that nothing has to be read for.
+func (o Observation) plain() bool {
+	return !o.failed() && len(o.Payload) == 0 && !o.Unmarked && o.Agent != Codex
+}
+
+// questions are the tables in the order in which they are asked; the first
+// that knows decides.
+var questions = [...]func(*evidence) (class, string, bool){
+	(*evidence).byContext, (*evidence).byOwnRule, (*evidence).byPayload, (*evidence).byNoOutput, (*evidence).byGivenClass,
+	(*evidence).byError, (*evidence).byExitCode, (*evidence).byStatus, (*evidence).byText, (*evidence).byWeakCode,
+}
+
 func (e *evidence) judge() (class, string) {
 	if !e.failed() {
 		return worked, "ok"
 	}
-	for _, ask := range [...]func() (class, string, bool){
-		e.byContext, e.byOwnRule, e.byGivenClass, e.byError, e.byExitCode, e.byNoOutput, e.byStatus, e.byText, e.byWeakCode,
-	} {
-		if c, rule, ok := ask(); ok {
+	for _, ask := range questions {
+		if c, rule, ok := ask(e); ok {
 			if c == timeout && e.shellLimit() {
 				return none, "shell-limit"
 			}
@@ -196,6 +228,8 @@ func (e *evidence) byContext() (class, string, bool) {
 // error that came in an answer's place has not.
 func (e *evidence) otherwise() (class, string) {
 	switch {
+	case e.fallback != unknown:
+		return e.fallback, "default:payload"
 	case e.exit != nil && *e.exit > 0:
 		return invalidInput, "default:exit"
 	case e.Err != nil:

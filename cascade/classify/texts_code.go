@@ -28,4 +28,8 @@ var codeTexts = []textRule{
 	{class: invalidInput, lit: "a git ", pattern: `\b(?:does not appear to be|is not|not) a git (?:repository|command)\b`, example: "'x' does not appear to be a git repository"},
 	{class: invalidInput, lit: "fatal: ", pattern: `\Afatal: `, example: "fatal: bad revision 'x'"},
 	{class: none, lit: "deadlock", pattern: `\bdeadlock (?:detected|found)`, example: "ERROR:  deadlock detected"},
+	{class: invalidInput, lit: "not apply", pattern: `\bdoes not apply\b`, example: "error: a.go: patch does not apply"},
+	{class: invalidInput, lit: "constraint", pattern: `\bconstraint failed\b|\bconstraint violation\b`, example: "UNIQUE constraint failed: t.id"},
+	{class: invalidInput, lit: "metadata-generation-failed", example: "error: metadata-generation-failed"},
+	{class: invalidInput, lit: "stopiteration", example: "StopIteration"},
 }

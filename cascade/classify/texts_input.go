@@ -145,4 +145,10 @@ var invalidTexts = []textRule{
 	{class: invalidInput, lit: "non-uuid", example: "received non-UUID id"},
 	{class: invalidInput, lit: "none of the ", pattern: `\bnone of the \w+ .*\b(?:match|point|contain|exist)`, example: "none of the git remotes configured for this repository point to a known host"},
 	{class: invalidInput, lit: "please ", pattern: `\bplease (?:provide|specify|supply|set|give|choose|use)\b`, example: "please specify a file"},
+	{class: invalidInput, lit: "is not a", pattern: `\b(?:is|was) not an? \w+`, example: "File is not a zip file"},
+	{class: invalidInput, lit: "ebadf", pattern: `\bebadf\b|\bbad file descriptor\b`, example: "Error: EBADF: bad file, read"},
+	{class: invalidInput, lit: "deprecated", pattern: `\b(?:is|been) deprecated\b`, example: "The model x has been deprecated"},
+	{class: invalidInput, lit: "redirects followed", example: "curl: (47) Maximum (50) redirects followed"},
+	{class: invalidInput, lit: "open/read local data", example: "curl: (26) Failed to open/read local data from file/application"},
+	{class: invalidInput, lit: "outside", pattern: `\boutside (?:of )?(?:the )?(?:allowed|workspace|project|root|working)\b`, example: "Path outside allowed directories"},
 }

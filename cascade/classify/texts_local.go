@@ -39,6 +39,10 @@ var firstTexts = []textRule{
 	{class: timeout, lit: "longer than", pattern: `\bkilled\b.*\b(?:longer than|time-?out|time limit)\b`, example: "The command was killed because it ran for longer than the timeout"},
 	{class: config, lit: "required property [", example: "The required property [project] is not currently set."},
 	{class: config, lit: "must specify a region", example: "You must specify a region."},
+	{class: invalidInput, lit: "not well-formed", example: "not well-formed (invalid token): line 1, column 0"},
+	{class: config, lit: "environment variable", pattern: `\benvironment variable\b.* (?:not set|not found|is required|is missing|must be set|unset)\b|\b(?:missing|set) (?:the )?(?:required )?environment variable`, example: "Error: X_TOKEN environment variable is not set"},
+	{class: config, lit: "lookup disabled", example: "go: module lookup disabled by GOPROXY=off"},
+	{class: invalidInput, lit: "error command", pattern: `\Aerror command "[^"\n]+" not found`, example: `error Command "nosuch" not found.`},
 }
 
 // stoppedTexts: somebody refused the call or ended it.
@@ -81,6 +85,8 @@ var stoppedTexts = []textRule{
 	{class: userDenied, lit: "hook", pattern: `\bhook \S+ denied\b|\b(?:stopped|prevented) by (?:a |the )?hook\b|\bhook (?:denied|blocked|rejected)\b`, example: "Operation stopped by hook"},
 	{class: userDenied, lit: "not approved", pattern: `\b(?:was|were|is) not approved\b`, example: "Command was not approved"},
 	{class: userDenied, lit: "_", pattern: `\A\s*(?:execution_denied|sandbox_expansion_required)\s*\z`, example: "sandbox_expansion_required"},
+	{class: userDenied, lit: "by hook", example: "Blocked: force pushes are not permitted by hook"},
+	{class: cancelled, lit: "^c", pattern: `\A\s*\^c\s*\z`, example: "^C"},
 }
 
 // filesystemTexts: the disk, the file table or a lock of this machine.
@@ -117,6 +123,7 @@ var filesystemTexts = []textRule{
 	{class: filesystem, lit: "disk i/o error", example: "sqlite3.OperationalError: disk I/O error"},
 	{class: filesystem, lit: "disk image is malformed", example: "sqlite3.DatabaseError: database disk image is malformed"},
 	{class: filesystem, lit: "acquiring the state lock", example: "Error: Error acquiring the state lock"},
+	{class: filesystem, lit: "i/o error", pattern: `\bi/o error\b`, example: "I/O error: /dev/sda1"},
 }
 
 // toolMissingTexts: the tool or its program is not there.
@@ -159,7 +166,7 @@ var toolMissingTexts = []textRule{
 	{class: toolMissing, lit: "could not be found or you do not have permission", example: "npm error 404  The requested resource 'x@*' could not be found or you do not have permission to access it."},
 	{class: toolMissing, lit: "could not determine executable", example: "npm error could not determine executable to run"},
 	{class: toolMissing, lit: "no such file", pattern: `^g?make(?:\[\d+\])?: [^\s:*/]+: no such file`, example: "make: rg: No such file or directory"},
-	{class: toolMissing, lit: "command", pattern: `\bcommand ['\"]\S+['\"] (?:could )?not (?:be )?found\b`, example: "Command 'rg' not found, but can be had with: apt install ripgrep"},
+	{class: toolMissing, lit: "command", pattern: `\bcommand ['"\x60]\S+['"\x60] (?:could )?not (?:be )?found\b`, example: "Command 'rg' not found, but can be had with: apt install ripgrep"},
 	{class: toolMissing, lit: "load main class", example: "Error: Could not find or load main class Foo"},
 	{class: toolMissing, lit: "could not find chrom", example: "Could not find Chrome (ver. 121.0)."},
 	{class: toolMissing, lit: "missing dependencies", pattern: `\bhost system is missing dependencies|\bbecause of missing dependencies`, example: "browserType.launch: failed to launch chromium because of missing dependencies"},
@@ -201,6 +208,8 @@ var resourceTexts = []textRule{
 	{class: resource, lit: "eagain", pattern: `\bspawn.*\beagain\b`, example: "Error: spawn EAGAIN"},
 	{class: resource, lit: "illegal instruction", example: "Illegal instruction"},
 	{class: resource, lit: "too many processes", example: "fork failed: too many processes"},
+	{class: resource, lit: "due to", pattern: `\bkilled due to (?:\w+ )?(?:memory|resource)`, example: "Container killed due to memory usage"},
+	{class: resource, lit: "limit", pattern: `\b(?:process|thread|file descriptor|ulimit|pid)s? limit\b`, example: "The service reached its process limit"},
 }
 
 // permissionTexts: the system, a sandbox or a policy denies the action.
@@ -245,4 +254,6 @@ var permissionTexts = []textRule{
 	{class: permission, lit: "license agreements", example: "You have not agreed to the license agreements"},
 	{class: permission, lit: "file access blocked", example: "File access blocked: 'x' resolves outside the project root"},
 	{class: permission, lit: "path_not_accessible", example: "validation_path_not_accessible"},
+	{class: permission, lit: "access", pattern: `\bnot have access to\b|\baccess (?:to \S+ )?not granted\b|\bno access to\b`, example: "Your project does not have access to model x"},
+	{class: permission, lit: "page is not allowed", example: "autonomous fetching of this page is not allowed"},
 }

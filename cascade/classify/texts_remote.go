@@ -87,6 +87,8 @@ var authTexts = []textRule{
 	{class: auth, lit: "additional permissions", pattern: `\bneeds additional permissions \(scope`, example: `MCP server "x" needs additional permissions (scope: "y")`},
 	{class: auth, lit: "apikeyhelper", example: "Your apiKeyHelper script is failing"},
 	{class: auth, lit: "oauth token", pattern: `\boauth token (?:refresh failed|unavailable)`, example: "OAuth token refresh failed"},
+	{class: auth, lit: "authentication", pattern: `\brequires? authentication\b|\brequired authentication\b|\bauthentication function returned\b`, example: "Requires authentication"},
+	{class: auth, lit: "api key", pattern: `\b(?:provide|set|need) (?:an?|your|the) (?:valid )?api key\b`, example: "You didn't provide an API key."},
 }
 
 // networkTexts: the way to the tool.
@@ -195,6 +197,12 @@ var networkTexts = []textRule{
 	{class: network, lit: "client for", pattern: `\bmcp client for \S+ failed to start`, example: "MCP client for `x` failed to start"},
 	{class: network, lit: "offline", pattern: `\b(?:you are|you're|appears? to be|is) offline\b`, example: "The machine appears to be offline"},
 	{class: network, lit: "response ended before", example: "Streaming response ended before any complete data was received"},
+	{class: network, lit: "connection issue", example: "could not be done due to a connection issue"},
+	{class: network, lit: "weird server reply", example: "curl: (8) Weird server reply"},
+	{class: network, lit: "brokers", pattern: `\bno ?brokers ?available\b`, example: "kafka.errors.NoBrokersAvailable"},
+	{class: network, lit: "decoding response body", example: "error decoding response body"},
+	{class: network, lit: "replaced source", example: "failed to query replaced source registry"},
+	{class: network, lit: "corrupted", pattern: `\bseems to be corrupted\b`, example: "tarball data for x seems to be corrupted"},
 }
 
 // lateTexts: an answer that came too late, in texts that also say what was
@@ -222,12 +230,13 @@ var timeoutTexts = []textRule{
 	{class: timeout, lit: "out", pattern: `\btiming out\b`, example: "The upstream server is timing out"},
 	{class: timeout, lit: "no new output after", example: "The command has no new output after 30 seconds."},
 	{class: timeout, lit: "stopped arriving", example: "The response stopped arriving"},
+	{class: timeout, lit: "not exit within", example: "The process did not exit within 30 s"},
 }
 
 // connectTexts: no way to the tool; a timeout in the same text is why.
 var connectTexts = []textRule{
 	{class: network, lit: "connect", pattern: `\b(?:couldn't|could not|failed to|unable to|cannot|can't|error trying to) connect\b`, example: "Couldn't connect to server"},
-	{class: network, lit: "reach", pattern: `\b(?:can't|cannot|couldn't|could not|unable to|failed to) reach\b|\bnot reachable\b|\bunreachable\b`, example: "Can't reach the server"},
+	{class: network, lit: "reach", pattern: `\b(?:can't|cannot|couldn't|could not|unable to|failed to) reach\b|\bnot reachable\b|\bunreachable(?:$|[:.,)!])`, example: "Can't reach the server"},
 	{class: network, lit: "connecting to", pattern: `\berror connecting to\b`, example: "error connecting to api.example.com"},
 	{class: network, lit: "during connect", example: "error during connect: this error may indicate that the docker daemon is not running"},
 	{class: network, lit: "error sending request", example: "error sending request for url (https://example.com/)"},
@@ -260,6 +269,7 @@ var upstreamTexts = []textRule{
 	{class: upstream, lit: "toomanyredirects", example: "requests.exceptions.TooManyRedirects: Exceeded 30 redirects."},
 	{class: upstream, lit: "due to an api error", example: "Agent terminated early due to an API error"},
 	{class: upstream, lit: "try again later", example: "We are having trouble. Please try again later."},
+	{class: upstream, lit: "leader changed", example: "etcdserver: leader changed"},
 }
 
 // lateNetworkTexts are weak words for the network: a status in the same text
