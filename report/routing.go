@@ -90,7 +90,7 @@ func (n Routing) ask() string {
 	if n.Ask == "" {
 		return redact.Text(n.Entry.Fallback, maxAsk)
 	}
-	return `"` + strings.Join(wrap(redact.Text(n.Ask, maxAsk)+`"`, askWidth), "\n     ")
+	return `"` + strings.Join(redact.Wrap(redact.Text(n.Ask, maxAsk)+`"`, askWidth), "\n     ")
 }
 
 func orText(texts ...string) string {

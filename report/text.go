@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/scope"
 )
@@ -140,7 +141,7 @@ func (r Report) whenOrNever(m *Moment) string {
 func grid(rows [][]string, widths []int) string {
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], width(cell))
+			widths[i] = max(widths[i], redact.Width(cell))
 		}
 	}
 	rule := "+"
@@ -151,7 +152,7 @@ func grid(rows [][]string, widths []int) string {
 	b.WriteString(rule + "\n")
 	for i, row := range rows {
 		for j, cell := range row {
-			b.WriteString("| " + pad(cell, widths[j]) + " ")
+			b.WriteString("| " + redact.Pad(cell, widths[j]) + " ")
 		}
 		b.WriteString("|\n")
 		if i == 0 {
@@ -183,7 +184,7 @@ func scopeText(s *scope.Result) string {
 	lines := scopeLines(s)
 	wide, digits := 0, 1
 	for _, l := range lines {
-		wide, digits = max(wide, width(l.title)), max(digits, len(fmt.Sprint(l.number)))
+		wide, digits = max(wide, redact.Width(l.title)), max(digits, len(fmt.Sprint(l.number)))
 	}
 	var items strings.Builder
 	fmt.Fprintf(&items, "Original scope: %s\n", count(len(lines), "sub-task"))
@@ -192,7 +193,7 @@ func scopeText(s *scope.Result) string {
 		if l.achievable {
 			mark = "x"
 		}
-		fmt.Fprintf(&items, "  [%s] %*d. %s    (%s)\n", mark, digits, l.number, pad(l.title, wide), l.tools)
+		fmt.Fprintf(&items, "  [%s] %*d. %s    (%s)\n", mark, digits, l.number, redact.Pad(l.title, wide), l.tools)
 		for _, s := range l.Sub {
 			items.WriteString(strings.Repeat(" ", 8+digits) + s + "\n")
 		}

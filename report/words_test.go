@@ -6,41 +6,11 @@ import (
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/scope"
-	"github.com/google/go-cmp/cmp"
 )
-
-func TestWidth(t *testing.T) {
-	tests := []struct {
-		name, give string
-		want       int
-	}{
-		{"ASCII", "Grep", 4},
-		{"dash and arrow", "— →", 3},
-		{"Latin with accents", "café", 4},
-		{"combining accent", "cafe\u0301", 4},
-		{"Japanese", "検索ツール", 10},
-		{"halfwidth katakana", "ｱｲ", 2},
-		{"fullwidth letters", "ＡＢ", 4},
-		{"kana with a combining mark", "か\u3099", 2},
-		{"Hangul", "검색", 4},
-		{"Hangul in parts", "\u1100\u1161", 2},
-		{"Chinese, supplementary plane", "𠀀", 2},
-		{"emoji", "🔧", 2},
-		{"narrow symbol", "☀", 1},
-		{"Hebrew", "שלום", 4},
-		{"Thai with a vowel above", "ที่", 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := width(tt.give); got != tt.want {
-				t.Errorf("width(%q): got %d, want %d", tt.give, got, tt.want)
-			}
-		})
-	}
-}
 
 func TestGridAlignsSection12(t *testing.T) {
 	names := []string{"Grep", "検索ツール", "cafe\u0301", "🔧", strings.Repeat("long", 10), "ที่", "검색"}
@@ -50,30 +20,12 @@ func TestGridAlignsSection12(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(grid(rows, []int{10, 6}), "\n"), "\n")
 	for _, l := range lines {
-		if width(l) != width(lines[0]) {
-			t.Errorf("a line of %d columns among lines of %d: %s", width(l), width(lines[0]), l)
+		if redact.Width(l) != redact.Width(lines[0]) {
+			t.Errorf("a line of %d columns among lines of %d: %s", redact.Width(l), redact.Width(lines[0]), l)
 		}
 	}
 	if want := len(names) + 4; len(lines) != want {
 		t.Errorf("lines: got %d, want %d", len(lines), want)
-	}
-}
-
-func TestWrap(t *testing.T) {
-	tests := []struct {
-		give string
-		n    int
-		want []string
-	}{
-		{"one two three", 7, []string{"one two", "three"}},
-		{"incomprehensible word", 5, []string{"incomprehensible", "word"}},
-		{"日本 語", 5, []string{"日本", "語"}},
-		{"", 5, []string{""}},
-	}
-	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, wrap(tt.give, tt.n)); diff != "" {
-			t.Errorf("wrap(%q, %d) (-want +got):\n%s", tt.give, tt.n, diff)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package report
+package redact
 
 import (
 	"strings"
@@ -33,8 +33,8 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-// width returns how many columns a cleaned text takes on a terminal.
-func width(s string) int {
+// Width returns how many columns a cleaned text takes on a terminal.
+func Width(s string) int {
 	n := 0
 	for _, r := range s {
 		n += runeWidth(r)
@@ -55,24 +55,24 @@ func runeWidth(r rune) int {
 	}
 }
 
-// pad fills s with spaces up to n columns.
-func pad(s string, n int) string {
-	if w := width(s); w < n {
+// Pad fills a cleaned text with spaces up to n columns.
+func Pad(s string, n int) string {
+	if w := Width(s); w < n {
 		return s + strings.Repeat(" ", n-w)
 	}
 	return s
 }
 
-// wrap breaks s at spaces into lines of at most n columns; a longer word
-// stands alone.
-func wrap(s string, n int) []string {
+// Wrap breaks a cleaned text at spaces into lines of at most n columns; a
+// longer word stands alone. It returns at least one line.
+func Wrap(s string, n int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(s) {
 		switch {
 		case line == "":
 			line = word
-		case width(line)+1+width(word) <= n:
+		case Width(line)+1+Width(word) <= n:
 			line += " " + word
 		default:
 			lines = append(lines, line)
