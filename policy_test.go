@@ -105,6 +105,7 @@ var testLibraries = map[string]string{
 	"github.com/failsafe-go/failsafe-go": "a peer in benchmarks (docs/decisions/benchmarks.md)",
 	"go.uber.org/zap":                    "its observer, to read log lines back",
 	"github.com/chromedp/chromedp":       "the pages in a real browser (docs/decisions/browser.md)",
+	"github.com/chromedp/cdproto":        "what the browser reports: requests, errors (docs/decisions/browser.md)",
 }
 
 func TestEveryFolderIsARoom(t *testing.T) {
@@ -235,6 +236,7 @@ var skips = map[string]string{
 	"internal/trace/corpus_test.go":     "the recordings that it reads are not part of the repository",
 	"internal/analysis/facts_test.go":   "reads recordings that are not in the repository (../shared/data)",
 	"cascade/classify/recorded_test.go": "reads recordings that lie beside the repository",
+	"internal/view/browser_test.go":     "a machine without Chromium; with CI=true its absence is an error",
 }
 
 func TestNoTestIsSkipped(t *testing.T) {

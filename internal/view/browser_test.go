@@ -122,12 +122,15 @@ func (p *tab) run(actions ...chromedp.Action) {
 	}
 }
 
-func eval[T any](p *tab, script string) T {
+func eval[T any](p *tab, script string, options ...chromedp.EvaluateOption) T {
 	p.t.Helper()
 	var v T
-	p.run(chromedp.Evaluate(script, &v))
+	p.run(chromedp.Evaluate(script, &v, options...))
 	return v
 }
+
+// awaited waits for a script's promise.
+func awaited(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }
 
 func (p *tab) text(selector string) string {
 	p.t.Helper()
@@ -171,6 +174,17 @@ func (p *tab) picture(name string, whole bool) {
 		action = chromedp.FullScreenshot(&data, 100)
 	}
 	p.run(action)
+	p.keep(name, data)
+}
+
+// detail writes one part of the page.
+func (p *tab) detail(name, selector string) {
+	p.t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	var data []byte
+	p.run(chromedp.Screenshot(selector, &data, chromedp.ByQuery))
 	p.keep(name, data)
 }
 

@@ -107,6 +107,11 @@ func (c cleaner) splice(s analysis.Splice) *analysis.Splice {
 	s.ByKind = kinds
 	s.Rows = each(s.Rows, func(r analysis.SpliceRow) analysis.SpliceRow {
 		r.Policy = c.text(r.Policy, maxName)
+		kinds := make(map[string]analysis.Avoidance, len(r.ByKind))
+		for kind, a := range r.ByKind {
+			kinds[c.text(kind, maxName)] = a
+		}
+		r.ByKind = kinds
 		return r
 	})
 	return &s

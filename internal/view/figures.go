@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,20 +52,49 @@ var counts = []figure[analysis.Counts]{
 	{"lost_tokens", "Tokens of lost", "of the turns that asked for the lost calls, where recorded", count, true, func(c *analysis.Counts) float64 { return float64(c.LostTokens) }},
 }
 
-// spliced are the figures of a policy over spliced outages.
-var spliced = []figure[analysis.SpliceRow]{
-	{"doomed", "Doomed", "requests that hit an outage", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.Doomed) }},
-	{"after", "After threshold", "of the doomed, those that a breaker could know about", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.After) }},
-	{"made", "Made", "of those, made all the same, probes included", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.Made) }},
-	{"made_probes", "As probes", "of those made, probes", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.MadeProbes) }},
-	{"avoided", "Avoided", "of those, not made", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.Avoided) }},
-	{"avoided_rate", "Avoided, share", "avoided / after threshold", share, false, func(r *analysis.SpliceRow) float64 { return r.AvoidedPct }},
-	{"recovered", "Recovered", "outages after whose end the tool was tried again", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.Recovered) }},
-	{"within_one", "Within one probe", "of the recovered, within one probe interval", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.WithinOne) }},
-	{"max_wait", "Longest wait", "requests denied after an outage's end, at most", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.MaxWait) }},
-	{"unresolved", "Unresolved", "the recording ended, or nobody asked again", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.Unresolved) }},
-	{"lost", "Lost", "skipped, and worked in the recording", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.Lost) }},
-	{"sessions_paused", "Sessions paused", "sessions with at least one pause", count, false, func(r *analysis.SpliceRow) float64 { return float64(r.SessionsPaused) }},
+// avoidances are the figures of a policy under spliced outages.
+var avoidances = []figure[analysis.Avoidance]{
+	{"doomed", "Doomed", "requests that hit an outage", count, false, func(r *analysis.Avoidance) float64 { return float64(r.Doomed) }},
+	{"after", "After threshold", "of the doomed, those that a breaker could know about", count, false, func(r *analysis.Avoidance) float64 { return float64(r.After) }},
+	{"made", "Made", "of those, made all the same, probes included", count, false, func(r *analysis.Avoidance) float64 { return float64(r.Made) }},
+	{"made_probes", "As probes", "of those made, probes", count, false, func(r *analysis.Avoidance) float64 { return float64(r.MadeProbes) }},
+	{"avoided", "Avoided", "of those, not made", count, false, func(r *analysis.Avoidance) float64 { return float64(r.Avoided) }},
+	{"avoided_rate", "Avoided, share", "avoided / after threshold", share, false, func(r *analysis.Avoidance) float64 { return r.AvoidedPct }},
+	{"recovered", "Recovered", "tools that were tried again after an outage's end", count, false, func(r *analysis.Avoidance) float64 { return float64(r.Recovered) }},
+	{"within_one", "Within one probe", "of the recovered, within one probe interval", count, false, func(r *analysis.Avoidance) float64 { return float64(r.WithinOne) }},
+	{"max_wait", "Longest wait", "requests denied after an outage's end, at most", count, false, func(r *analysis.Avoidance) float64 { return float64(r.MaxWait) }},
+	{"unresolved", "Unresolved", "the recording ended, or nobody asked again", count, false, func(r *analysis.Avoidance) float64 { return float64(r.Unresolved) }},
+}
+
+// spliced are the figures of a policy over the spliced sessions.
+var spliced = func() (list []figure[analysis.SpliceRow]) {
+	for _, f := range avoidances {
+		list = append(list, lift(f, func(r *analysis.SpliceRow) *analysis.Avoidance { return &r.Avoidance }))
+	}
+	for _, f := range counts {
+		if f.name == "lost" || f.name == "sessions_paused" {
+			list = append(list, lift(f, func(r *analysis.SpliceRow) *analysis.Counts { return &r.Counts }))
+		}
+	}
+	return list
+}()
+
+// lift is a figure of a part as a figure of the whole.
+func lift[T, Whole any](f figure[T], part func(*Whole) *T) figure[Whole] {
+	return figure[Whole]{f.name, f.title, f.help, f.unit, f.optional, func(w *Whole) float64 { return f.of(part(w)) }}
+}
+
+// partFigures are the counts of a tool, category or file: what is seldom seen
+// there is optional.
+func partFigures() []figure[analysis.Counts] {
+	list := slices.Clone(counts)
+	for i := range list {
+		switch list[i].name {
+		case "paused", "probes", "openings", "pauses", "sessions_paused", "incidents":
+			list[i].optional = true
+		}
+	}
+	return list
 }
 
 // shown are the figures that people see: without the optional ones that are

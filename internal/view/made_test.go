@@ -212,6 +212,9 @@ func longSession(rng *rand.Rand, name string, calls, tools int) analysis.Timelin
 			s.prompt()
 		}
 		i := min(rng.IntN(tools), rng.IntN(tools), rng.IntN(tools))
+		if s.tl.Calls < tools {
+			i = s.tl.Calls * 7 % tools // each is there
+		}
 		tool := fmt.Sprintf("tool_%02d", i)
 		switch n := rng.IntN(1000); {
 		case open[tool] > 0:

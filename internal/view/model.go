@@ -2,7 +2,10 @@ package view
 
 import (
 	"html/template"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/expediter-go/expediter/internal/analysis"
 )
@@ -24,7 +27,8 @@ type pageModel struct {
 	Cards       []card
 	Verdict     []string
 	Odd         []string
-	OddMore     int
+	OddTitle    string
+	OddMore     string
 	Policies    *grid
 	Timelines   template.JS // JSON; empty: none
 	Omitted     string
@@ -33,6 +37,7 @@ type pageModel struct {
 	Parts       []*grid
 	Outages     string
 	Spliced     *grid
+	Kinds       *grid // nil: not told
 	Suggestion  *analysis.Suggestion
 	Notes       []string
 	Definitions []definition
@@ -68,15 +73,16 @@ func model(r *analysis.Result) (*pageModel, error) {
 		m.Verdict = append(m.Verdict, text)
 	}
 	m.Odd = oddFiles(r.Files)
+	m.OddTitle = plural(len(m.Odd), "source")
 	if n := len(m.Odd) - pageOdd; n > 0 {
-		m.Odd, m.OddMore = m.Odd[:pageOdd], n
+		m.Odd, m.OddMore = m.Odd[:pageOdd], "and "+plural(n, "more source")
 	}
 	m.Policies = policyGrid(r)
-	m.Parts = []*grid{partGrid("tools", "Tools", "Tool", r.ByTool), partGrid("categories", "Categories of failures", "Category", r.ByCategory),
+	m.Parts = []*grid{partGrid("tools", "Tools", "Tool", r.ByTool), partGrid("categories", "Categories", "Category", r.ByCategory),
 		partGrid("files", "Files", "File", r.ByFile)}
 	if s := r.Spliced; s != nil {
 		m.Outages = outages(s) + "; seed " + strconv.FormatUint(s.Seed, 10) + "."
-		m.Spliced = spliceGrid(s)
+		m.Spliced, m.Kinds = spliceGrid(s), kindGrid(s)
 	}
 	if len(r.Frontier) > 0 {
 		points := numbered(r)
@@ -111,7 +117,7 @@ func cards(r *analysis.Result) []card {
 	return []card{
 		{"Calls", grouped(c.Calls), "in " + plural(c.Sessions, "session"), ""},
 		{"Failures", grouped(c.Failures), part(c.Failures, c.Calls, "of the calls"), "failure"},
-		{"Saved", grouped(c.Saved), part(c.Saved, c.Failures, "of the failures"), "saved"},
+		{"Saved", grouped(c.Saved), orWord(part(c.Saved, c.Failures, "of the failures"), "there was no failure"), "saved"},
 		{"Lost", grouped(c.Lost), part(c.Lost, c.Calls, "of the calls"), "lost"},
 		precision,
 		{"Sessions paused", grouped(c.SessionsPaused), part(c.SessionsPaused, c.Sessions, "of the sessions"), "paused"},
@@ -135,13 +141,29 @@ func spliceGrid(s *analysis.Splice) *grid {
 	return gridOf("spliced", "Policies under spliced outages", "Policy", spliced, names, s.Rows)
 }
 
+// kindGrid has a row for each policy and kind of outage.
+func kindGrid(s *analysis.Splice) *grid {
+	var names []string
+	var values []analysis.Avoidance
+	for i := range s.Rows {
+		for _, kind := range slices.Sorted(maps.Keys(s.Rows[i].ByKind)) {
+			names = append(names, named(s.Rows[i].Policy)+", "+strings.ReplaceAll(kind, "_", " "))
+			values = append(values, s.Rows[i].ByKind[kind])
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	return gridOf("kinds", "By kind of outage", "Policy, kind of outage", avoidances, names, values)
+}
+
 func partGrid(id, caption, first string, parts []analysis.Part) *grid {
 	kept := parts[:min(len(parts), pageRows)]
 	names, values := make([]string, len(kept)), make([]analysis.Counts, len(kept))
 	for i := range kept {
 		names[i], values[i] = kept[i].Name, kept[i].Counts
 	}
-	g := gridOf(id, caption, first, counts, names, values)
+	g := gridOf(id, caption, first, partFigures(), names, values)
 	if n := len(parts) - len(kept); n > 0 {
 		g.More = grouped(n) + " more are in the JSON and the CSV."
 	}

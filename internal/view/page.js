@@ -47,6 +47,7 @@ class CallTable {
     this.list = line.s.calls.filter((c) => all || notable(c));
     byId("rows").replaceChildren();
     byId("more").hidden = true;
+    byId("rest").textContent = "";
     byId("shown").textContent = amount(this.list.length) + " of " + amount(line.s.total);
     if (byId("calls").open) this.fill();
   }
@@ -65,7 +66,9 @@ class CallTable {
       tr.append(name, element("td", clock(c.at)), element("td", this.line.s.lanes[c.lane].tool), element("td", c.verb), element("td", what, fate(c)), element("td", c.note));
       rows.append(tr);
     }
-    byId("more").hidden = rows.rows.length >= this.list.length;
+    const left = this.list.length - rows.rows.length;
+    byId("more").hidden = left === 0;
+    byId("rest").textContent = left ? amount(left) + " more are not shown." : "";
   }
 }
 
@@ -122,7 +125,7 @@ function timelines() {
     const s = unpack(sessions[i]);
     line.show(s);
     table.show(line);
-    const bits = [s.file, s.format, amount(s.total) + (s.total === 1 ? " call" : " calls"), day(s.start)].filter(Boolean);
+    const bits = [s.file, s.format, amount(s.total) + (s.total === 1 ? " call" : " calls"), s.lanes.length + (s.lanes.length === 1 ? " tool" : " tools"), day(s.start)].filter(Boolean);
     if (s.cut) bits.push("the last " + amount(s.cut) + " calls are not drawn");
     byId("session-name").replaceChildren(element("strong", s.name), " · " + bits.join(" · "));
     byId("detail").textContent = s.denied ? amount(s.denied) + " denied; " + amount(s.failures) + " failures in the recording." : "Nothing was denied; " + amount(s.failures) + " failures in the recording.";
@@ -132,7 +135,10 @@ function timelines() {
   byId("fit").addEventListener("click", () => line.zoom(0));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { line.theme(); line.draw(); });
   select(0);
-  return (on) => line.print(on);
+  return (on) => {
+    if (on && !table.filled) table.fill();
+    line.print(on);
+  };
 }
 
 function printing(redraw) {

@@ -31,7 +31,7 @@ func Text(w io.Writer, r *analysis.Result, width int, colour bool) error {
 	s.read(r)
 	s.policies(r)
 	s.parts("Tools", r.ByTool)
-	s.parts("Categories of failures", r.ByCategory)
+	s.parts("Categories", r.ByCategory)
 	if len(r.ByFile) > 1 {
 		s.parts("Files", r.ByFile)
 	}
@@ -108,8 +108,8 @@ func (f figure[T]) tone(of *T) tone {
 	return plain
 }
 
-// partFigures are those that the table of parts has on a terminal.
-var partFigures = []string{"calls", "failures", "answered", "skipped", "saved", "lost"}
+// textFigures are those that the table of parts has on a terminal.
+var textFigures = []string{"calls", "failures", "answered", "skipped", "saved", "lost"}
 
 func (s *sheet) parts(title string, parts []analysis.Part) {
 	if len(parts) == 0 {
@@ -119,7 +119,7 @@ func (s *sheet) parts(title string, parts []analysis.Part) {
 	head := []cell{{}}
 	var figures []figure[analysis.Counts]
 	for _, f := range counts {
-		if slices.Contains(partFigures, f.name) {
+		if slices.Contains(textFigures, f.name) {
 			figures, head = append(figures, f), append(head, cell{text: f.title})
 		}
 	}

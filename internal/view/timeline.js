@@ -109,45 +109,54 @@ class Timeline {
   show(s) {
     this.s = s;
     this.chosen = null;
+    this.all = false; // all lanes in sight
     this.px = 0;
     this.scroller.scrollLeft = this.scroller.scrollTop = 0;
     this.layout();
   }
 
-  // layout measures everything; px is the width of one position.
+  // layout measures the session, then the window that shows it.
   layout() {
-    const s = this.s, paper = this.paper;
-    this.w = paper || this.scroller.clientWidth;
-    this.gutter = Math.round(Math.min(this.w * 0.32, 220, this.widest()));
-    this.laneH = s.lanes.length > 24 ? 20 : s.lanes.length > 10 ? 24 : 30;
+    this.w = this.paper || this.scroller.clientWidth;
+    this.measure(this.s);
+    this.resize(this.s);
+    this.density();
+    this.draw();
+  }
+
+  // measure chooses the sizes; px is the width of one position.
+  measure(s) {
+    this.gutter = Math.round(Math.min(this.w * 0.34, 230, this.widest()));
     this.head = 24 + (s.incidents.length ? 18 : 0) + (s.pauses.length ? 18 : 0);
     this.foot = 54;
-    const room = this.w - this.gutter - 24, each = s.width / Math.max(s.calls.length, 1);
-    this.fit = room / Math.max(s.width, 1);
-    this.most = 64 / each;
+    this.laneH = s.lanes.length > 24 ? 20 : s.lanes.length > 10 ? 24 : 30;
+    const tall = Math.min(736, window.innerHeight * 0.8) - 2 - this.head - this.foot;
+    if (this.all && !this.paper) this.laneH = Math.max(12, Math.min(this.laneH, Math.floor(tall / s.lanes.length)));
+    const each = s.width / Math.max(s.calls.length, 1);
+    this.fit = (this.w - this.gutter - 24) / Math.max(s.width, 1);
+    this.most = 160 / each;
     if (!this.px) this.px = Math.max(10 / each, Math.min(this.fit, this.most));
-    const px = paper ? Math.min(this.fit, this.most) : this.px;
-    this.scale = px;
-    this.r = Math.max(2, Math.min(5.5, px * each * 0.48));
-    const across = Math.max(this.w, this.gutter + 24 + s.width * px), down = this.head + s.lanes.length * this.laneH + this.foot;
+    this.scale = this.paper ? Math.min(this.fit, this.most) : this.px;
+    this.r = Math.max(2, Math.min(5.5, this.scale * each * 0.48, this.laneH * 0.4));
+  }
+
+  resize(s) {
+    const paper = this.paper, across = Math.max(this.w, this.gutter + 24 + s.width * this.scale), down = this.head + s.lanes.length * this.laneH + this.foot;
     this.world.style.width = paper ? "" : across + "px";
     this.world.style.height = paper ? "" : down + "px";
     this.h = paper ? down : Math.min(down, this.scroller.clientHeight || down);
     this.long = across > this.w + 1;
     this.map.hidden = !this.long || Boolean(paper);
-    const dpr = Math.min(paper ? 3 : window.devicePixelRatio || 1, paper ? 8000 / this.h : 3);
-    this.stage.width = Math.round(this.w * dpr);
-    this.stage.height = Math.round(this.h * dpr);
+    this.dpr = Math.min(paper ? 3 : window.devicePixelRatio || 1, paper ? 8000 / this.h : 3);
+    this.stage.width = Math.round(this.w * this.dpr);
+    this.stage.height = Math.round(this.h * this.dpr);
     this.stage.style.width = this.w + "px";
     this.stage.style.height = this.h + "px";
-    this.dpr = dpr;
-    this.density();
-    this.draw();
   }
 
   widest() {
     this.ctx.font = this.font;
-    return Math.max(64, ...this.s.lanes.map((l) => this.ctx.measureText(l.tool.slice(0, 60)).width + 22));
+    return Math.max(112, ...this.s.lanes.map((l) => this.ctx.measureText(l.tool.slice(0, 60)).width + 22));
   }
 
   soon() {
@@ -181,6 +190,7 @@ class Timeline {
     });
     this.header();
     this.budget();
+    this.beyond();
     this.overview();
   }
 
@@ -229,6 +239,7 @@ class Timeline {
     c.strokeStyle = this.c.prompt;
     c.lineWidth = 1;
     c.setLineDash([2, 3]);
+    c.globalAlpha = this.spacing() < 40 ? 0.35 : 1;
     c.beginPath();
     for (const x of s.prompts) {
       if (x < this.from || x > this.to) continue;
@@ -236,7 +247,19 @@ class Timeline {
       c.lineTo(Math.round(this.xAt(x)) + 0.5, this.h - this.foot);
     }
     c.stroke();
+    c.globalAlpha = 1;
     c.setLineDash([]);
+  }
+
+  // spacing is that of the prompts, on average.
+  spacing() { return (this.s.width * this.scale) / Math.max(this.s.prompts.length, 1); }
+
+  // beyond is where the session is over.
+  beyond() {
+    const x = Math.max(this.xAt(this.s.width - 0.5) + 10, this.gutter);
+    if (x >= this.w) return;
+    this.ctx.fillStyle = this.c.shade;
+    this.ctx.fillRect(x, this.head, this.w - x, this.h - this.head);
   }
 
   band(b, fill, y, h) {
@@ -327,7 +350,7 @@ class Timeline {
     const c = this.ctx, y = this.yAt(i);
     c.fillStyle = i % 2 ? this.c.stripe : this.c.paper;
     c.fillRect(0, y - this.laneH / 2, this.gutter, this.laneH);
-    c.font = this.font;
+    c.font = this.laneH < 16 ? this.small : this.font;
     c.textBaseline = "middle";
     c.textAlign = "left";
     c.direction = "ltr";
@@ -397,17 +420,18 @@ class Timeline {
     for (let i = first(calls, this.from); i < calls.length && calls[i].x <= this.to; i++) {
       const x = this.xAt(calls[i].x);
       if (x - last < 118 || x < this.gutter) continue;
-      if (x > this.w - 40) break;
+      if (x > this.w - (calls[i].at ? 96 : 40)) break;
       c.fillRect(x, this.head - 6, 1, 6);
       c.fillText(String(i + 1) + (calls[i].at ? " · " + clock(calls[i].at) : ""), x - 2, y - 1);
       last = x;
     }
+    const q = this.spacing() < 40 ? 2 : 4;
     c.fillStyle = this.c.prompt;
     for (const p of s.prompts) {
       const x = this.xAt(p);
       if (x < this.gutter - 4 || x > this.w + 4) continue;
       c.beginPath();
-      c.moveTo(x - 4, this.head - 7); c.lineTo(x + 4, this.head - 7); c.lineTo(x, this.head - 1);
+      c.moveTo(x - q, this.head - 7); c.lineTo(x + q, this.head - 7); c.lineTo(x, this.head - 1);
       c.fill();
     }
   }
@@ -498,6 +522,7 @@ class Timeline {
   zoom(by) {
     const middle = (this.left() + (this.w - this.gutter) / 2) / this.scale;
     this.px = by ? Math.min(Math.max(this.px * by, Math.min(this.fit, this.most)), Math.max(this.most, this.fit)) : Math.min(this.fit, this.most);
+    this.all = !by;
     this.layout();
     this.scroller.scrollLeft = middle * this.scale - (this.w - this.gutter) / 2;
     this.draw();

@@ -125,11 +125,7 @@ func judged(files []trace.Stats) string {
 // verdict says what the first policy would have done, in sentences.
 func verdict(r *analysis.Result) []string {
 	c := &r.Counts
-	healthy := of(c.Failures, c.Calls, "call") + " failed because the tool, or the way to it, was broken"
-	if c.Answered > 0 {
-		healthy += "; " + grouped(c.Answered) + " more looked like errors and were answers of a working tool"
-	}
-	list := []string{healthy + "."}
+	list := []string{health(c)}
 	if c.Skipped == 0 {
 		list = append(list, "Policy "+named(r.Policy)+" would have skipped nothing.")
 	} else {
@@ -141,6 +137,21 @@ func verdict(r *analysis.Result) []string {
 	}
 	return append(list, "It would have paused "+of(c.SessionsPaused, c.Sessions, "session")+"; "+
 		plural(c.Paused, "call")+" came after a pause and before the user's next prompt.")
+}
+
+func health(c *analysis.Counts) string {
+	text := "No call failed"
+	if c.Failures > 0 {
+		text = of(c.Failures, c.Calls, "call") + " failed"
+	}
+	text += " because the tool, or the way to it, was broken"
+	switch {
+	case c.Answered == 1:
+		text += "; 1 looked like an error and was the answer of a working tool"
+	case c.Answered > 1:
+		text += "; " + grouped(c.Answered) + " looked like errors and were answers of a working tool"
+	}
+	return text + "."
 }
 
 // rest are the skipped calls that are neither saved nor lost.
