@@ -34,11 +34,14 @@ var (
 	}
 )
 
+// sniffOTLPLines looks at the first key: an export request has no other.
 func sniffOTLPLines(h *head) bool {
 	for _, line := range h.first {
-		var request otlpRequest
-		if bytes.Contains(line, []byte(`"resourceSpans"`)) && json.Unmarshal(line, &request) == nil && request.ResourceSpans != nil {
-			return true
+		dec := json.NewDecoder(bytes.NewReader(line))
+		for range 2 {
+			if t, err := dec.Token(); err == nil && t == "resourceSpans" {
+				return true
+			}
 		}
 	}
 	return false

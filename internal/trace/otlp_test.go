@@ -105,6 +105,7 @@ func TestOTLPFailure(t *testing.T) {
 		{"a status", []string{span("a", "", "execute_tool get", bad)}, 1},
 		{"a status by name", []string{span("a", "", "execute_tool get", `,"status":{"code":"STATUS_CODE_ERROR","message":"connection refused"}`)}, 1},
 		{"an error type", []string{span("a", "", "execute_tool get", `,"attributes":[{"key":"error.type","value":{"stringValue":"ConnectionError: connection refused"}}]`)}, 1},
+		{"the exit code of curl", []string{span("a", "", "execute_tool bash", `,"attributes":[{"key":"process.exit.code","value":{"intValue":"7"}},{"key":"gen_ai.tool.call.arguments","value":{"stringValue":"{\"command\":\"curl\"}"}}]`)}, 1},
 		{"a status that is well", []string{span("a", "", "execute_tool get", `,"status":{"code":1}`)}, 0},
 		{"the only try within", []string{span("a", "", "execute_tool get", ""), span("b", "a", "tools/call get", bad)}, 1},
 		{"a try that a retry healed", []string{span("a", "", "execute_tool get", ""), span("b", "a", "tools/call get", bad), span("c", "a", "tools/call get", "")}, 0},

@@ -87,6 +87,9 @@ func (s *otlpSpan) observation() classify.Observation {
 	a := s.Attributes
 	o := classify.Observation{Protocol: classify.Agent, Failed: s.failed(),
 		HTTPStatus: int(a.number("http.response.status_code", "http.status_code")), GRPCCode: int(a.number("rpc.grpc.status_code"))}
+	if code, err := strconv.Atoi(a.text("process.exit.code")); err == nil {
+		o.ExitCode = &code
+	}
 	kind := a.text("error.type")
 	for _, code := range [...]string{kind, a.text("rpc.response.status_code", "rpc.jsonrpc.error_code", "jsonrpc.error.code")} {
 		n, err := strconv.Atoi(code)
@@ -200,6 +203,9 @@ func (s *span) takeFailure(in *classify.Observation) {
 	}
 	if s.obs.HTTPStatus == 0 {
 		s.obs.HTTPStatus = in.HTTPStatus
+	}
+	if s.obs.ExitCode == nil {
+		s.obs.ExitCode = in.ExitCode
 	}
 	if s.obs.GRPCCode == 0 {
 		s.obs.GRPCCode = in.GRPCCode
