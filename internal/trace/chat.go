@@ -66,7 +66,7 @@ func (m *chatMessage) result(at time.Time) resulted {
 
 // unmarked is a result that nothing marks as a success or as a failure.
 func unmarked(text string) classify.Observation {
-	return classify.Observation{Result: text}
+	return classify.Observation{Unmarked: true, Result: text}
 }
 
 // calls are those that an assistant's message asks for.
