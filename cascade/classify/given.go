@@ -32,8 +32,7 @@ var givenClasses = map[string]class{
 
 // byGivenClass takes an earlier judgement over. One that found a failure may
 // have found its words anywhere in a long output: what the text at hand says
-// comes first, and where that says nothing, a program that runs the agent's own
-// code has answered.
+// comes first, and where that says nothing, a local program has answered.
 func (e *evidence) byGivenClass() (class, string, bool) {
 	c, ok := givenClasses[e.Class]
 	if !ok {
@@ -46,7 +45,8 @@ func (e *evidence) byGivenClass() (class, string, bool) {
 	if said, by, ok := e.byText(); ok && said.outcome() != cascade.Succeeded {
 		return said, by, true
 	}
-	if e.cmd.runsOwnCode() && c != filesystem && c != resource {
+	local := isShellTool(e.Tool) && e.cmd.program != "" && !e.cmd.remote()
+	if local && c != filesystem && c != resource && c != unknown {
 		return invalidInput, "own-code", true
 	}
 	return c, rule, true

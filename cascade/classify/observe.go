@@ -167,7 +167,7 @@ func newEvidence(o Observation, cmd command) *evidence {
 		raw = join(ends(errorText(e.Err)), raw)
 	}
 	e.text = clean(raw)
-	e.folded = fold(e.text)
+	e.folded = fold(e.messages())
 	if e.exit == nil {
 		e.exit = exitCode(e.Err, e.folded)
 	}

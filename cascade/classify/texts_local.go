@@ -252,7 +252,6 @@ var permissionTexts = []textRule{
 	{class: permission, lit: "permission", pattern: `\bno permissions?\b|\b(?:do|does)(?: not|n't) have (?:the )?(?:\w+ )?permissions?\b|\bpermissions? (?:is |are )?required\b`, example: "You don't have permission to access this resource"},
 	{class: permission, lit: "not in the sudoers", example: "user is not in the sudoers file."},
 	{class: permission, lit: "license agreements", example: "You have not agreed to the license agreements"},
-	{class: permission, lit: "file access blocked", example: "File access blocked: 'x' resolves outside the project root"},
 	{class: permission, lit: "path_not_accessible", example: "validation_path_not_accessible"},
 	{class: permission, lit: "access", pattern: `\bnot have access to\b|\baccess (?:to \S+ )?not granted\b|\bno access to\b`, example: "Your project does not have access to model x"},
 	{class: permission, lit: "page is not allowed", example: "autonomous fetching of this page is not allowed"},
