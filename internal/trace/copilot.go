@@ -198,6 +198,9 @@ func (c *copilotCompletion) observation() classify.Observation {
 	}
 	if c.Error != nil {
 		o.Result = c.Error.Message
+		if c.Error.Code == "denied" || c.Error.Code == "rejected" {
+			o.Class = "denied" // by a rule or hook, or by the user
+		}
 	}
 	return o
 }

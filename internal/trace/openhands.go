@@ -67,6 +67,11 @@ func (d *openHandsDecoder) record(_ string, raw json.RawMessage) error {
 	if kind.Kind != "" {
 		return d.event(s, kind.Kind, raw)
 	}
+	return d.old(s, raw)
+}
+
+// old reads an event of before the SDK.
+func (d *openHandsDecoder) old(s *session, raw json.RawMessage) error {
 	var e openHandsRecord
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return err
