@@ -158,7 +158,6 @@ type copilotCompletion struct {
 	Result     json.RawMessage `json:"result"`
 	Error      *struct {
 		Message string `json:"message"`
-		Code    string `json:"code"`
 	} `json:"error"`
 }
 
@@ -198,9 +197,6 @@ func (c *copilotCompletion) observation() classify.Observation {
 	}
 	if c.Error != nil {
 		o.Result = c.Error.Message
-		if c.Error.Code == "denied" || c.Error.Code == "rejected" {
-			o.Class = "denied" // by a rule or hook, or by the user
-		}
 	}
 	return o
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -138,7 +137,7 @@ func (c *geminiCall) over() bool {
 }
 
 // observation is what a call that is over says. Its payload is the response
-// that the model got.
+// that the model got; there a shell's exit code is the end of the output.
 func (c *geminiCall) observation() classify.Observation {
 	payload, text := c.response()
 	o := classify.Observation{Payload: payload, Result: text, Failed: c.Status == "error"}
@@ -147,9 +146,6 @@ func (c *geminiCall) observation() classify.Observation {
 	}
 	if c.Status == "cancelled" {
 		o.Failed, o.Class = true, "cancelled"
-	}
-	if c.Name == "run_shell_command" {
-		o.ExitCode = geminiExit(text)
 	}
 	return o
 }
@@ -179,28 +175,4 @@ func (c *geminiCall) response() (json.RawMessage, string) {
 		}
 	}
 	return nil, ""
-}
-
-// geminiExit reads the exit code from the lines that the shell tool puts after
-// a command's output, nil if there is none.
-func geminiExit(text string) *int {
-	for text != "" {
-		i := strings.LastIndexByte(text, '\n')
-		name, value, ok := strings.Cut(text[i+1:], ": ")
-		switch name {
-		case "Exit Code":
-			if code, err := strconv.Atoi(value); err == nil {
-				return &code
-			}
-			return nil
-		case "Signal", "Background PIDs", "Process Group PGID", "Error":
-		default:
-			ok = false
-		}
-		if !ok || i < 0 {
-			return nil
-		}
-		text = text[:i]
-	}
-	return nil
 }

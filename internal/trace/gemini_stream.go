@@ -74,7 +74,7 @@ func (d *geminiStreamDecoder) record(_ string, raw json.RawMessage) error {
 
 // outcome has the event as its payload, for the type of the error in it.
 func (e *geminiEvent) outcome(raw json.RawMessage) classify.Observation {
-	o := classify.Observation{Payload: raw, Failed: e.Status == "error", Result: e.Output, ExitCode: geminiExit(e.Output)}
+	o := classify.Observation{Payload: raw, Failed: e.Status == "error", Result: e.Output}
 	if e.Error.Message != "" {
 		o.Result = e.Error.Message
 	}

@@ -114,7 +114,7 @@ func (i *responseItems) call(s *session, c *responseItem) {
 
 func (i *responseItems) output(s *session, o *responseItem) {
 	s.result(resulted{id: o.CallID, how: Judged, at: i.at, obs: classify.Observation{
-		Protocol: classify.Agent, Result: contentText(o.Output)}})
+		Protocol: classify.Agent, Unmarked: true, Result: contentText(o.Output)}})
 	i.answered = true
 }
 

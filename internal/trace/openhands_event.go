@@ -61,7 +61,7 @@ func (d *openHandsDecoder) event(s *session, kind string, raw json.RawMessage) e
 func (e *openHandsEvent) outcome(kind string, raw json.RawMessage) classify.Observation {
 	switch kind {
 	case "UserRejectObservation":
-		return classify.Observation{Failed: true, Class: "denied", Result: e.Reason, Payload: raw}
+		return classify.Observation{Failed: true, Result: e.Reason, Payload: raw}
 	case "AgentErrorEvent":
 		return classify.Observation{Failed: true, Result: e.Error, Payload: raw}
 	}
