@@ -199,3 +199,10 @@ func TestUnpackDamaged(t *testing.T) {
 		}
 	}
 }
+
+// memory is a source that lies in memory.
+func memory(name string, data []byte) Source {
+	return Source{Name: name, Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(data)), nil
+	}}
+}

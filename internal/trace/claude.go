@@ -16,36 +16,42 @@ var claudeCode = &format{name: "claude-code", sniff: sniffClaude, open: func(s *
 // claudeLine is what matters of a line. Transcripts and streams spell some
 // names differently.
 type claudeLine struct {
-	Type            string          `json:"type"`
-	UUID            string          `json:"uuid"`
-	ParentUUID      string          `json:"parentUuid"`
-	SessionID       string          `json:"sessionId"`
-	StreamSession   string          `json:"session_id"`
-	AgentID         string          `json:"agentId"`
-	ParentToolUseID string          `json:"parent_tool_use_id"`
-	IsSidechain     bool            `json:"isSidechain"`
-	IsMeta          bool            `json:"isMeta"`
-	IsSummary       bool            `json:"isCompactSummary"`
-	Timestamp       string          `json:"timestamp"`
-	Message         *claudeMessage  `json:"message"`
-	ToolUseResult   json.RawMessage `json:"toolUseResult"`
-	StreamResult    json.RawMessage `json:"tool_use_result"`
-	Data            *struct {
-		Type    string      `json:"type"`
-		AgentID string      `json:"agentId"`
-		Message *claudeLine `json:"message"`
-	} `json:"data"` // of progress
+	kind, uuid, parent, session, agent, task, at string
+	sidechain, meta                              bool
+	message, result, data                        json.RawMessage
 }
 
-type claudeMessage struct {
-	ID      string          `json:"id"`
-	Content json.RawMessage `json:"content"` // a text, or blocks
-	Usage   struct {
-		Input         int64 `json:"input_tokens"`
-		CacheCreation int64 `json:"cache_creation_input_tokens"`
-		CacheRead     int64 `json:"cache_read_input_tokens"`
-		Output        int64 `json:"output_tokens"`
-	} `json:"usage"`
+func readClaude(raw []byte) (*claudeLine, error) {
+	l := new(claudeLine)
+	err := eachField(raw, func(key, value []byte) {
+		switch string(key) {
+		case "type":
+			l.kind = textOf(value)
+		case "uuid":
+			l.uuid = textOf(value)
+		case "parentUuid":
+			l.parent = textOf(value)
+		case "sessionId", "session_id":
+			l.session = textOf(value)
+		case "agentId":
+			l.agent = textOf(value)
+		case "parent_tool_use_id":
+			l.task = textOf(value)
+		case "timestamp":
+			l.at = textOf(value)
+		case "isSidechain":
+			l.sidechain = isTrue(value)
+		case "isMeta", "isCompactSummary":
+			l.meta = l.meta || isTrue(value)
+		case "message":
+			l.message = value
+		case "toolUseResult", "tool_use_result":
+			l.result = value
+		case "data":
+			l.data = value
+		}
+	})
+	return l, err
 }
 
 // claudeQuiet are the types of lines that tell of no call.
@@ -96,54 +102,76 @@ type claudeDecoder struct {
 }
 
 func (d *claudeDecoder) record(_ string, raw json.RawMessage) error {
-	line := new(claudeLine)
-	err := json.Unmarshal(raw, line)
-	if err != nil && !slices.Contains(claudeQuiet, line.Type) {
+	l, err := readClaude(raw)
+	if err != nil {
 		return err
 	}
-	d.line(line)
+	return d.line(l)
+}
+
+func (d *claudeDecoder) line(l *claudeLine) error {
+	switch {
+	case l.kind == "progress":
+		if inner := l.inner(); inner != nil {
+			return d.line(inner)
+		}
+	case l.kind == "user" || l.kind == "assistant":
+		m, err := readClaudeMessage(l.message)
+		if err != nil {
+			return err
+		}
+		at, _ := time.Parse(time.RFC3339, l.at)
+		if s := d.session(d.nameOf(l)); l.kind == "assistant" {
+			claudeTurn(s, m, at)
+		} else {
+			claudeUser(s, l, m, at)
+		}
+	case !slices.Contains(claudeQuiet, l.kind):
+		d.foreign()
+	}
 	return nil
 }
 
-func (d *claudeDecoder) line(l *claudeLine) {
-	switch {
-	case l.Type == "progress" && l.Data != nil && l.Data.Type == "agent_progress" && l.Data.Message != nil:
-		inner := l.Data.Message
-		inner.SessionID, inner.AgentID, inner.IsSidechain = l.SessionID, l.Data.AgentID, true
-		inner.Data = nil
-		d.line(inner)
-	case l.Message != nil && (l.Type == "user" || l.Type == "assistant"):
-		s := d.session(d.nameOf(l))
-		at, _ := time.Parse(time.RFC3339, l.Timestamp)
-		if l.Type == "assistant" {
-			claudeTurn(s, l, at)
-		} else {
-			claudeUser(s, l, at)
+// inner is the line of a subagent that a progress line carries; nil: none.
+func (l *claudeLine) inner() *claudeLine {
+	var kind, agent string
+	var message json.RawMessage
+	_ = eachField(l.data, func(key, value []byte) {
+		switch string(key) {
+		case "type":
+			kind = textOf(value)
+		case "agentId":
+			agent = textOf(value)
+		case "message":
+			message = value
 		}
-	case !slices.Contains(claudeQuiet, l.Type):
-		d.foreign()
+	})
+	if kind != "agent_progress" {
+		return nil
 	}
+	inner, err := readClaude(message)
+	if err != nil || inner.kind == "progress" {
+		return nil
+	}
+	inner.session, inner.agent, inner.sidechain = l.session, agent, true
+	return inner
 }
 
 // nameOf gives each subagent a session of its own. Old transcripts tell their
 // lines only by the chain of parents.
 func (d *claudeDecoder) nameOf(l *claudeLine) string {
-	name := l.SessionID
-	if name == "" {
-		name = l.StreamSession
-	}
 	switch {
-	case l.AgentID != "":
-		return name + "/" + l.AgentID
-	case l.ParentToolUseID != "":
-		return name + "/" + l.ParentToolUseID
-	case l.IsSidechain:
-		return name + "/" + d.chains.root(l.UUID, l.ParentUUID)
+	case l.agent != "":
+		return l.session + "/" + l.agent
+	case l.task != "":
+		return l.session + "/" + l.task
+	case l.sidechain:
+		return l.session + "/" + d.chains.root(l.uuid, l.parent)
 	}
-	return name
+	return l.session
 }
 
-func (l *claudeLine) sub() bool { return l.IsSidechain || l.AgentID != "" || l.ParentToolUseID != "" }
+func (l *claudeLine) sub() bool { return l.sidechain || l.agent != "" || l.task != "" }
 
 // chains knows the root of each line of a sidechain. It holds two generations,
 // so a chain that rests for long begins anew.

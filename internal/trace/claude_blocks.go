@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
@@ -9,47 +8,82 @@ import (
 	"github.com/expediter-go/expediter/cascade/classify"
 )
 
+type claudeMessage struct {
+	id      string
+	tokens  int64           // that it cost so far, cached ones too
+	content json.RawMessage // a text, or blocks
+}
+
+func readClaudeMessage(raw []byte) (claudeMessage, error) {
+	var m claudeMessage
+	err := eachField(raw, func(key, value []byte) {
+		switch string(key) {
+		case "id":
+			m.id = textOf(value)
+		case "content":
+			m.content = value
+		case "usage":
+			_ = eachField(value, func(key, value []byte) {
+				switch string(key) {
+				case "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens":
+					m.tokens += max(numberOf(value), 0)
+				}
+			})
+		}
+	})
+	return m, err
+}
+
 // claudeBlock is one block of a message's content.
 type claudeBlock struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text"`
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Server    string          `json:"server_name"`
-	Input     json.RawMessage `json:"input"`
-	ToolUseID string          `json:"tool_use_id"`
-	IsError   bool            `json:"is_error"`
-	Content   json.RawMessage `json:"content"`
+	kind, id, name, server, text, callID string
+	isError                              bool
+	input, content                       json.RawMessage
 }
 
 // claudeBlocks reads a content of blocks; one that is a text has none.
-func claudeBlocks(content json.RawMessage) []claudeBlock {
-	if len(content) == 0 || content[0] != '[' {
-		return nil
-	}
-	var raws []json.RawMessage
-	if json.Unmarshal(content, &raws) != nil {
-		return nil
-	}
-	blocks := make([]claudeBlock, len(raws))
-	for i, raw := range raws {
-		_ = json.Unmarshal(raw, &blocks[i]) // what does not fit stays empty
-	}
+func claudeBlocks(content []byte) []claudeBlock {
+	var blocks []claudeBlock
+	_ = eachElement(content, func(raw []byte) {
+		var b claudeBlock
+		_ = eachField(raw, func(key, value []byte) { // what is no block stays empty
+			switch string(key) {
+			case "type":
+				b.kind = textOf(value)
+			case "id":
+				b.id = textOf(value)
+			case "name":
+				b.name = textOf(value)
+			case "server_name":
+				b.server = textOf(value)
+			case "text":
+				b.text = textOf(value)
+			case "tool_use_id":
+				b.callID = textOf(value)
+			case "is_error":
+				b.isError = isTrue(value)
+			case "input":
+				b.input = value
+			case "content":
+				b.content = value
+			}
+		})
+		blocks = append(blocks, b)
+	})
 	return blocks
 }
 
 // claudeTurn reads an answer of the model. One answer may come on several lines,
 // each with one block and with the usage so far.
-func claudeTurn(s *session, l *claudeLine, at time.Time) {
-	s.turnOf(l.Message.ID)
-	u := l.Message.Usage
-	s.cost(u.Input + u.CacheCreation + u.CacheRead + u.Output)
-	for _, b := range claudeBlocks(l.Message.Content) {
-		switch b.Type {
+func claudeTurn(s *session, m claudeMessage, at time.Time) {
+	s.turnOf(m.id)
+	s.cost(m.tokens)
+	for _, b := range claudeBlocks(m.content) {
+		switch b.kind {
 		case "tool_use", "server_tool_use":
-			s.issue(issued{id: b.ID, tool: b.Name, agent: classify.ClaudeCode, protocol: classify.Agent, input: b.Input, at: at})
+			s.issue(issued{id: b.id, tool: b.name, agent: classify.ClaudeCode, protocol: classify.Agent, input: b.input, at: at})
 		case "mcp_tool_use":
-			s.issue(issued{id: b.ID, tool: b.Name, server: b.Server, agent: classify.ClaudeCode, protocol: classify.MCP, input: b.Input, at: at})
+			s.issue(issued{id: b.id, tool: b.name, server: b.server, agent: classify.ClaudeCode, protocol: classify.MCP, input: b.input, at: at})
 		default:
 			claudeResult(s, &b, nil, at)
 		}
@@ -57,26 +91,23 @@ func claudeTurn(s *session, l *claudeLine, at time.Time) {
 }
 
 // claudeUser reads what comes back to the model: results, or words of the user.
-func claudeUser(s *session, l *claudeLine, at time.Time) {
-	blocks := claudeBlocks(l.Message.Content)
-	results, spoken := 0, claudePrompt(blockText(l.Message.Content))
+func claudeUser(s *session, l *claudeLine, m claudeMessage, at time.Time) {
+	blocks := claudeBlocks(m.content)
+	results := 0
 	for i := range blocks {
-		if isClaudeResult(blocks[i].Type) {
+		if isClaudeResult(blocks[i].kind) {
 			results++
 		}
 	}
-	payload := l.ToolUseResult
-	if payload == nil {
-		payload = l.StreamResult
-	}
+	payload := l.result
 	if results > 1 {
 		payload = nil // of which one it is, is not said
 	}
 	for i := range blocks {
 		claudeResult(s, &blocks[i], payload, at)
 	}
-	if spoken && results == 0 && !l.IsMeta && !l.IsSummary && !l.sub() {
-		s.promptOf(l.UUID, at)
+	if results == 0 && !l.meta && !l.sub() && claudePrompt(blockText(m.content)) {
+		s.promptOf(l.uuid, at)
 	}
 }
 
@@ -85,40 +116,33 @@ func isClaudeResult(kind string) bool {
 }
 
 func claudeResult(s *session, b *claudeBlock, payload json.RawMessage, at time.Time) {
-	if !isClaudeResult(b.Type) {
+	if !isClaudeResult(b.kind) {
 		return
 	}
-	r := resulted{id: b.ToolUseID, how: Flagged, at: at}
-	r.obs.Failed, r.obs.Payload = b.IsError, payload
-	if b.IsError {
-		r.obs.Result = blockText(b.Content)
+	r := resulted{id: b.callID, how: Flagged, at: at}
+	r.obs.Failed, r.obs.Payload = b.isError, payload
+	if b.isError {
+		r.obs.Result = blockText(b.content)
 	}
-	if strings.HasPrefix(b.Type, "web_") || strings.HasPrefix(b.Type, "code_") {
-		var fault struct {
-			Code string `json:"error_code"`
-		}
-		if json.Unmarshal(b.Content, &fault) == nil && fault.Code != "" {
-			r.obs.Failed, r.obs.Result = true, fault.Code
-		}
+	if strings.HasPrefix(b.kind, "web_") || strings.HasPrefix(b.kind, "code_") {
+		_ = eachField(b.content, func(key, value []byte) { // of an error it is an object
+			if string(key) == "error_code" {
+				r.obs.Failed, r.obs.Result = true, textOf(value)
+			}
+		})
 	}
 	s.result(r)
 }
 
 // blockText is the text of a content that is a text or a list of blocks.
-func blockText(content json.RawMessage) string {
-	content = bytes.TrimSpace(content)
-	if len(content) == 0 {
-		return ""
-	}
-	if content[0] == '"' {
-		var text string
-		_ = json.Unmarshal(content, &text)
-		return text
+func blockText(content []byte) string {
+	if len(content) > 0 && content[0] == '"' {
+		return textOf(content)
 	}
 	var texts []string
 	for _, b := range claudeBlocks(content) {
-		if b.Type == "text" && b.Text != "" {
-			texts = append(texts, b.Text)
+		if b.kind == "text" && b.text != "" {
+			texts = append(texts, b.text)
 		}
 	}
 	return strings.Join(texts, "\n")

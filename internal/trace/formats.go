@@ -14,8 +14,8 @@ type format struct {
 }
 
 // decoder gets each record with the path it came from, "" for lines. The raw
-// bytes are valid JSON and may be used until it returns. An error makes the
-// record a broken one; reading goes on.
+// bytes may be used until it returns. Lines need not be JSON: it returns an error
+// for one that is not, or that is not what it should be; reading goes on.
 type decoder interface {
 	record(path string, raw json.RawMessage) error
 }

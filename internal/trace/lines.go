@@ -55,31 +55,27 @@ func (l *lines) next() (line []byte, ended bool, err error) {
 	return l.buf, false, nil
 }
 
-// readLines hands every line that is a JSON value to one.
+// readLines hands every line that is not blank to one. A line that is too long
+// is broken.
 func (s *source) readLines(r io.Reader, one func(raw json.RawMessage) error) error {
 	for in := newLines(r); ; {
 		line, ended, err := in.next()
-		if err == io.EOF {
+		switch {
+		case err == io.EOF:
 			return nil
-		}
-		if err == nil {
-			if line = bytes.TrimSpace(line); len(line) == 0 {
-				continue
-			}
-			if json.Valid(line) {
-				err = one(line)
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			s.stats.Torn = !ended
-		} else if !errors.Is(err, errTooLong) {
-			return err
-		}
-		if ended {
+		case errors.Is(err, errTooLong):
 			s.stats.Records++
 			s.stats.Broken++
+			continue
+		case err != nil:
+			return err
+		}
+		s.last = !ended
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if err := one(line); err != nil {
+			return err
 		}
 	}
 }

@@ -38,6 +38,7 @@ func Read(ctx context.Context, name string, r io.Reader, o Options, yield func(*
 // source is the reading of one source.
 type source struct {
 	stats Stats
+	last  bool  // the line has no end
 	ended error // of the context or of whoever takes the entries
 }
 
@@ -92,7 +93,7 @@ func (s *source) records(ctx context.Context, r io.Reader, f *format, sink *sink
 			}
 		}
 		if dec.record(path, raw) != nil {
-			s.stats.Broken++
+			s.broken(raw)
 		}
 		return sink.err
 	}
@@ -106,6 +107,16 @@ func (s *source) records(ctx context.Context, r io.Reader, f *format, sink *sink
 		last.finish()
 	}
 	return err
+}
+
+// broken counts a record that its decoder could not read.
+func (s *source) broken(raw json.RawMessage) {
+	if s.last && !json.Valid(raw) {
+		s.stats.Records--
+		s.stats.Torn = true
+		return
+	}
+	s.stats.Broken++
 }
 
 // countingReader counts what passes.
