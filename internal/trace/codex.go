@@ -10,51 +10,95 @@ import (
 // codex reads the rollouts of Codex. One file is one session.
 var codex = &format{name: "codex", sniff: sniffCodex, open: func(s *sink) decoder { return &codexDecoder{sink: s} }}
 
-type codexLine struct {
-	Timestamp string          `json:"timestamp"`
-	Type      string          `json:"type"`
-	Payload   json.RawMessage `json:"payload"`
-}
-
 // codexItem is what matters of a payload, of whatever kind.
 type codexItem struct {
-	Type      string          `json:"type"`
-	ID        string          `json:"id"`
-	SessionID string          `json:"session_id"` // of session_meta, beside id
-	Role      string          `json:"role"`
-	Name      string          `json:"name"`
-	Namespace string          `json:"namespace"`
-	CallID    string          `json:"call_id"`
-	Arguments json.RawMessage `json:"arguments"` // a text that is JSON, or the object
-	Input     json.RawMessage `json:"input"`     // of a custom tool: a text
-	Action    json.RawMessage `json:"action"`
-	Output    json.RawMessage `json:"output"`
-	Status    string          `json:"status"`
-	Source    string          `json:"source"`
-	ExitCode  *int            `json:"exit_code"`
-	Duration  json.RawMessage `json:"duration"`
-	Combined  string          `json:"aggregated_output"`
-	Stdout    string          `json:"stdout"`
-	Stderr    string          `json:"stderr"`
-	Success   *bool           `json:"success"`
-	Result    json.RawMessage `json:"result"`
-	Info      *struct {
-		Total codexUsage `json:"total_token_usage"`
-		Last  codexUsage `json:"last_token_usage"`
-	} `json:"info"` // of token_count
+	kind, id, role, name, namespace, callID, status, source string
+
+	arguments json.RawMessage // a text that is JSON, or the object
+	input     json.RawMessage // of a custom tool: a text
+	action    json.RawMessage
+	output    json.RawMessage
+	exitCode  json.RawMessage
+	success   json.RawMessage
+	duration  json.RawMessage
+	combined  json.RawMessage
+	stdout    json.RawMessage
+	stderr    json.RawMessage
+	result    json.RawMessage
+	info      json.RawMessage // of token_count
 }
 
-type codexUsage struct {
-	Total int64 `json:"total_tokens"`
+func readCodex(raw []byte) (*codexItem, error) {
+	i := new(codexItem)
+	err := eachField(raw, func(key, value []byte) {
+		if text := i.text(string(key)); text != nil {
+			*text = textOf(value)
+		} else if other := i.other(string(key)); other != nil && string(value) != "null" {
+			*other = value
+		}
+	})
+	return i, err
+}
+
+func (i *codexItem) text(key string) *string {
+	switch key {
+	case "type":
+		return &i.kind
+	case "id":
+		return &i.id
+	case "role":
+		return &i.role
+	case "name":
+		return &i.name
+	case "namespace":
+		return &i.namespace
+	case "call_id":
+		return &i.callID
+	case "status":
+		return &i.status
+	case "source":
+		return &i.source
+	}
+	return nil
+}
+
+func (i *codexItem) other(key string) *json.RawMessage {
+	switch key {
+	case "arguments":
+		return &i.arguments
+	case "input":
+		return &i.input
+	case "action":
+		return &i.action
+	case "output":
+		return &i.output
+	case "exit_code":
+		return &i.exitCode
+	case "success":
+		return &i.success
+	case "duration":
+		return &i.duration
+	case "aggregated_output":
+		return &i.combined
+	case "stdout":
+		return &i.stdout
+	case "stderr":
+		return &i.stderr
+	case "result":
+		return &i.result
+	case "info":
+		return &i.info
+	}
+	return nil
 }
 
 func sniffCodex(h *head) bool {
 	for _, raw := range h.first {
-		var l codexLine
-		if json.Unmarshal(raw, &l) != nil || len(l.Payload) == 0 || l.Payload[0] != '{' {
+		kind, _, payload, err := readCodexLine(raw)
+		if err != nil || len(payload) == 0 || payload[0] != '{' {
 			continue
 		}
-		switch l.Type {
+		switch kind {
 		case "session_meta", "response_item", "event_msg", "turn_context":
 			return true
 		}
@@ -69,35 +113,52 @@ type codexDecoder struct {
 	total int64 // tokens of the session so far
 }
 
+func readCodexLine(raw []byte) (kind string, at time.Time, payload json.RawMessage, err error) {
+	err = eachField(raw, func(key, value []byte) {
+		switch string(key) {
+		case "type":
+			kind = textOf(value)
+		case "timestamp":
+			at, _ = time.Parse(time.RFC3339, textOf(value))
+		case "payload":
+			payload = value
+		}
+	})
+	return kind, at, payload, err
+}
+
 func (d *codexDecoder) record(_ string, raw json.RawMessage) error {
-	var l codexLine
-	if err := json.Unmarshal(raw, &l); err != nil {
+	kind, at, payload, err := readCodexLine(raw)
+	if err != nil {
 		return err
 	}
-	var item codexItem
-	switch l.Type {
-	case "session_meta", "response_item", "event_msg":
-		if err := json.Unmarshal(l.Payload, &item); err != nil {
-			return err
-		}
+	var tell func(*codexItem, time.Time)
+	switch kind {
+	case "session_meta":
+		tell = d.meta
+	case "response_item":
+		tell = d.item
+	case "event_msg":
+		tell = d.event
 	case "turn_context", "compacted", "world_state", "session_state", "ghost_snapshot":
 		return nil
 	default:
 		d.foreign()
 		return nil
 	}
-	at, _ := time.Parse(time.RFC3339, l.Timestamp)
-	switch l.Type {
-	case "session_meta": // of a fork, those of the sessions it came from follow
-		if d.name == "" {
-			d.name = item.ID
-		}
-	case "response_item":
-		d.item(&item, at)
-	case "event_msg":
-		d.event(&item, at)
+	item, err := readCodex(payload)
+	if err == nil {
+		tell(item, at)
 	}
-	return nil
+	return err
+}
+
+// meta names the session. In that of a fork, those of the sessions it came from
+// follow.
+func (d *codexDecoder) meta(i *codexItem, _ time.Time) {
+	if d.name == "" {
+		d.name = i.id
+	}
 }
 
 func (d *codexDecoder) now() *session { return d.session(d.name) }
@@ -115,31 +176,31 @@ func (d *codexDecoder) speaks() *session {
 
 // item reads what model and tools say to each other.
 func (d *codexDecoder) item(i *codexItem, at time.Time) {
-	c := issued{id: i.CallID, tool: i.Name, agent: classify.Codex, protocol: classify.Agent, at: at}
-	switch i.Type {
+	c := issued{id: i.callID, tool: i.name, agent: classify.Codex, protocol: classify.Agent, at: at}
+	switch i.kind {
 	case "reasoning":
 		d.speaks()
 	case "message", "agent_message":
-		if i.Role == "assistant" {
+		if i.role == "assistant" {
 			d.speaks()
 		}
 	case "function_call":
-		c.input = unquoted(i.Arguments)
-		if i.Namespace != "" {
-			c.tool = i.Namespace + i.Name
+		c.input = unquoted(i.arguments)
+		if i.namespace != "" {
+			c.tool = i.namespace + i.name
 		}
 		d.speaks().issue(c)
 	case "custom_tool_call":
-		c.input = customInput(i.Input)
+		c.input = customInput(i.input)
 		d.speaks().issue(c)
 	case "local_shell_call":
-		c.tool, c.input = "local_shell", i.Action
+		c.tool, c.input = "local_shell", i.action
 		if c.id == "" {
-			c.id = i.ID
+			c.id = i.id
 		}
 		d.speaks().issue(c)
 	case "tool_search_call":
-		c.tool, c.input = "tool_search", i.Arguments
+		c.tool, c.input = "tool_search", i.arguments
 		d.speaks().issue(c)
 	case "web_search_call", "image_generation_call":
 		d.hosted(i, c)
@@ -154,14 +215,14 @@ func (d *codexDecoder) item(i *codexItem, at time.Time) {
 
 // hosted is a call that the model's own side made: it comes with its end.
 func (d *codexDecoder) hosted(i *codexItem, c issued) {
-	c.id, c.input = i.ID, i.Action
-	c.tool = map[string]string{"web_search_call": "web_search", "image_generation_call": "image_generation"}[i.Type]
+	c.id, c.input = i.id, i.action
+	c.tool = map[string]string{"web_search_call": "web_search", "image_generation_call": "image_generation"}[i.kind]
 	s := d.speaks()
 	s.issue(c)
-	switch i.Status {
+	switch i.status {
 	case "completed", "failed", "incomplete":
 		r := resulted{id: c.id, how: Flagged, at: c.at}
-		r.obs.Failed = i.Status != "completed"
+		r.obs.Failed = i.status != "completed"
 		s.result(r)
 	}
 }
@@ -170,31 +231,28 @@ func (d *codexDecoder) hosted(i *codexItem, c issued) {
 // commands, the cost. Of a call's end and its output the first counts; the end
 // comes first and says more.
 func (d *codexDecoder) event(i *codexItem, at time.Time) {
-	switch i.Type {
+	switch i.kind {
 	case "user_message":
 		d.now().prompt(at)
 	case "token_count":
-		if i.Info != nil && i.Info.Total.Total != d.total {
-			d.total = i.Info.Total.Total
-			d.now().spent(i.Info.Last.Total)
-			d.fresh = true
-		}
+		d.count(i.info)
 	case "exec_command_end":
-		if i.ExitCode == nil || i.Status == "declined" || i.Source == "user_shell" {
+		if i.exitCode == nil || i.status == "declined" || i.source == "user_shell" {
 			return
 		}
-		r := resulted{id: i.CallID, how: Flagged, at: at, duration: codexDuration(i.Duration)}
-		if r.obs.ExitCode = i.ExitCode; *i.ExitCode != 0 {
-			r.obs.Result = i.output()
+		code := int(numberOf(i.exitCode))
+		r := resulted{id: i.callID, how: Flagged, at: at, duration: codexDuration(i.duration)}
+		if r.obs.ExitCode = &code; code != 0 {
+			r.obs.Result = i.printed()
 		}
 		d.now().result(r)
 	case "patch_apply_end":
-		if i.Success == nil || i.Status == "declined" {
+		if i.success == nil || i.status == "declined" {
 			return
 		}
-		r := resulted{id: i.CallID, how: Flagged, at: at}
-		if r.obs.Failed = !*i.Success; r.obs.Failed {
-			r.obs.Result = i.output()
+		r := resulted{id: i.callID, how: Flagged, at: at}
+		if r.obs.Failed = !isTrue(i.success); r.obs.Failed {
+			r.obs.Result = i.printed()
 		}
 		d.now().result(r)
 	case "mcp_tool_call_end":
@@ -202,9 +260,36 @@ func (d *codexDecoder) event(i *codexItem, at time.Time) {
 	}
 }
 
-func (i *codexItem) output() string {
-	if i.Combined != "" {
-		return i.Combined
+// count reads the tokens of the turn that has ended. The same count may come
+// again, with news of the limits alone.
+func (d *codexDecoder) count(info json.RawMessage) {
+	var total, last int64
+	usage := func(to *int64) func(key, value []byte) {
+		return func(key, value []byte) {
+			if string(key) == "total_tokens" {
+				*to = numberOf(value)
+			}
+		}
 	}
-	return i.Stderr + i.Stdout
+	_ = eachField(info, func(key, value []byte) {
+		switch string(key) {
+		case "total_token_usage":
+			_ = eachField(value, usage(&total))
+		case "last_token_usage":
+			_ = eachField(value, usage(&last))
+		}
+	})
+	if total != d.total {
+		d.total = total
+		d.now().spent(last)
+		d.fresh = true
+	}
+}
+
+// printed is the output of a command.
+func (i *codexItem) printed() string {
+	if text := textOf(i.combined); text != "" {
+		return text
+	}
+	return textOf(i.stderr) + textOf(i.stdout)
 }

@@ -13,10 +13,10 @@ import (
 // codexOutput is the result that an output item tells. Where it names an exit
 // code, that is its mark; else there is none.
 func codexOutput(i *codexItem, at time.Time) resulted {
-	r := resulted{id: i.CallID, how: Judged, at: at}
-	text := blockText(i.Output)
+	r := resulted{id: i.callID, how: Judged, at: at}
+	text := blockText(i.output)
 	if text == "" {
-		text = codexContent(i.Output)
+		text = codexContent(i.output)
 	}
 	if o, ok := codexObject(text); ok {
 		r.how, r.obs.ExitCode, r.duration, text = Flagged, o.Metadata.ExitCode, seconds(o.Metadata.Seconds), o.Output
@@ -106,7 +106,7 @@ func codexHead(text string) codexHeading {
 // codexMCP is the end of a call to an MCP server: the server's result, or the
 // text of why there is none.
 func codexMCP(i *codexItem, at time.Time) resulted {
-	r := resulted{id: i.CallID, how: Flagged, at: at, duration: codexDuration(i.Duration)}
+	r := resulted{id: i.callID, how: Flagged, at: at, duration: codexDuration(i.duration)}
 	r.obs.Protocol = classify.MCP
 	var result struct {
 		Ok *struct {
@@ -116,7 +116,7 @@ func codexMCP(i *codexItem, at time.Time) resulted {
 		}
 		Err *string
 	}
-	switch json.Unmarshal(i.Result, &result); {
+	switch json.Unmarshal(i.result, &result); {
 	case result.Err != nil:
 		r.obs.Failed, r.obs.Result = true, *result.Err
 	case result.Ok != nil && (result.Ok.IsError || result.Ok.IsErrorSnake):

@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"github.com/expediter-go/expediter/cascade/classify"
-	"github.com/expediter-go/expediter/cascade/redact"
 )
 
 const (
 	maxInput    = 64 << 10 // of a call, kept until its result is there
-	maxText     = 300      // of an event, in runes
 	maxAnswered = 32       // ids that a session remembers
 )
 
@@ -175,7 +173,7 @@ func (s *session) result(r resulted) {
 		e.Verdict.Key = c.key
 	}
 	if e.Key = e.Verdict.Key; e.Verdict.Class != classOK {
-		e.Text = redact.Text(r.obs.Result, maxText)
+		e.Text = excerpt(r.obs.Result)
 	}
 	s.tell(e)
 }

@@ -3,7 +3,11 @@ package trace
 import (
 	"cmp"
 	"container/list"
+	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/expediter-go/expediter/cascade/classify"
@@ -57,10 +61,22 @@ func (k *sink) session(name string) *session {
 		k.recent.Front().Value.(*session).end()
 	}
 	k.born++
-	s := &session{sink: k, key: name, name: clip(name), born: k.born}
+	s := &session{sink: k, key: name, name: sessionName(name), born: k.born}
 	s.place = k.recent.PushBack(s)
 	k.sessions[name] = s
 	return s
+}
+
+// sessionName is the name, fit to keep. One that had to be changed says which it
+// was, so that no two become one.
+func sessionName(name string) string {
+	clipped := clip(name)
+	if clipped == name {
+		return name
+	}
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, name)
+	return fmt.Sprintf("%s~%08x", clipped, h.Sum32())
 }
 
 // foreign is a record of no known kind.
@@ -97,6 +113,25 @@ func clip(name string) string {
 		}
 	}
 	return name
+}
+
+// Bounds of a text that an event carries: what is looked at, and what is kept.
+const (
+	maxLooked = 2 << 10 // bytes
+	maxText   = 300     // runes
+)
+
+// excerpt is the beginning of a text, fit to keep. To look at more than can be
+// printed costs more than all else.
+func excerpt(text string) string {
+	if len(text) > maxLooked {
+		text = text[:maxLooked]
+		if i := strings.LastIndexAny(text, " \t\r\n"); i > maxLooked/2 {
+			text = text[:i] // not half of a word that may be a secret
+		}
+		text += " …"
+	}
+	return redact.Text(text, maxText)
 }
 
 // problem is an error as one clean line.
