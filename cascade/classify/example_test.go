@@ -21,7 +21,7 @@ func ExampleObserve() {
 	fmt.Println(v.Key, v.Outcome, v.Class)
 	// Output:
 	// Bash/curl failure network
-	// curl: (#) Failed to connect to api.example.com port # after # ms: Couldn't connect to server
+	// curl: (#) Failed to connect to <host> port # after # ms: Couldn't connect to server
 	// Edit success invalid_input
 }
 

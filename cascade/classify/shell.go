@@ -63,6 +63,7 @@ var prepares = map[string]exits{
 	"cd": nobody, "pushd": nobody, "popd": nobody, "export": nobody, "set": nobody, "unset": nobody, "shopt": nobody, "setopt": nobody,
 	"umask": nobody, "ulimit": nobody, "alias": nobody, "trap": nobody, "true": nobody, "echo": nobody, "printf": nobody,
 	"mkdir": nobody, "clear": nobody, "sleep": nobody, "yes": nobody, "exec": nobody, "shift": nobody,
+	"mktemp": nobody, "basename": nobody, "dirname": nobody, "realpath": nobody, "readlink": nobody, "date": nobody, "pwd": nobody,
 	"Set-Location": nobody, "Write-Host": nobody, "Write-Output": nobody, "Start-Sleep": nobody,
 	"test": one, "[": one, "false": one, "source": one, "which": one,
 	"read": one, "exit": one, "return": one, "break": one, "continue": one, "wait": one, "let": one, "getopts": one,
@@ -164,6 +165,9 @@ func (r *reader) command(c syntax.Command) exits {
 }
 
 func (r *reader) binary(c *syntax.BinaryCmd) exits {
+	if c.Op == syntax.Pipe && isHereDocument(c.X) {
+		return r.stmt(c.Y)
+	}
 	x, y := r.stmt(c.X), r.stmt(c.Y)
 	switch {
 	case c.Op == syntax.AndStmt:
@@ -172,6 +176,13 @@ func (r *reader) binary(c *syntax.BinaryCmd) exits {
 		return y
 	}
 	return several
+}
+
+// isHereDocument knows "cat <<EOF", which only feeds the pipe.
+func isHereDocument(s *syntax.Stmt) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "cat" && len(s.Redirs) == 1 &&
+		(s.Redirs[0].Op == syntax.Hdoc || s.Redirs[0].Op == syntax.DashHdoc)
 }
 
 // compound reads what has bodies.

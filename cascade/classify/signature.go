@@ -11,8 +11,8 @@ import (
 const MaxSignature = 160
 
 // Signature is the normalised first meaningful line of an error text, at most
-// MaxSignature bytes: numbers are #, long ids <id>, paths <path>, quoted parts
-// <q>, and of a URL only scheme and host are left; of a JSON object it is the
+// MaxSignature bytes: numbers and dates are #, ids and keys <id>, paths and files
+// <path>, hosts <host>, URLs <url>, quoted parts <q>; of a JSON object it is the
 // message. Two failures with the same signature are the same trouble, so a text
 // of which no word is left has none. It is idempotent, valid UTF-8 and free of
 // control characters.
@@ -33,7 +33,7 @@ func signature(text string) string {
 	return s
 }
 
-var placeholders = strings.NewReplacer("<q>", "", "<id>", "", "<path>", "")
+var placeholders = strings.NewReplacer("<q>", "", "<id>", "", "<path>", "", "<host>", "", "<url>", "")
 
 // jsonMessage finds what JSON APIs put their error text in.
 var jsonMessage = [...]*regexp.Regexp{
@@ -41,10 +41,16 @@ var jsonMessage = [...]*regexp.Regexp{
 	regexp.MustCompile(`(?i)"(?:error|title|reason|status|code|type)"\s*:\s*"([^"\\]{3,})`),
 }
 
-// noise are the starts of lines that say nothing about the cause.
-var noise = []string{
-	"exit code", "traceback (most recent call last)", "node:internal", "npm error code", "npm err! code",
-	"during handling of the above", "the above exception was", "stderr:", "stdout:", "error:\n",
+// noise are the starts of lines that say nothing about the cause. Of those
+// that end with a colon or a code, nothing but a number may follow.
+var noise = [...]struct {
+	start string
+	alone bool
+}{
+	{"exit code", true}, {"process exited with code", true}, {"stderr:", true}, {"stdout:", true}, {"output:", true},
+	{"error:", true}, {"original token count:", true}, {"total output lines:", true}, {"chunk id:", false}, {"wall time:", false},
+	{"traceback (most recent call last)", false}, {"node:internal", false}, {"npm error code", false},
+	{"npm err! code", false}, {"during handling of the above", false}, {"the above exception was", false},
 }
 
 // meaningfulLine is the first line that is no noise; of a Python traceback it
@@ -84,8 +90,8 @@ func meaningfulLine(text string) string {
 func isNoise(line string) bool {
 	lower := strings.ToLower(head(line, 64))
 	for _, n := range noise {
-		rest, ok := strings.CutPrefix(lower, n)
-		if ok && (len(rest) == 0 || n != "exit code" || strings.Trim(rest, " :#0123456789") == "") {
+		rest, ok := strings.CutPrefix(lower, n.start)
+		if ok && (!n.alone || strings.Trim(rest, " :#0123456789") == "") {
 			return true
 		}
 	}
@@ -94,19 +100,37 @@ func isNoise(line string) bool {
 
 // normalise replaces what varies from call to call.
 func normalise(line string) string {
-	line = head(line, 4*MaxSignature)
+	words := strings.Fields(unquote(plainQuotes(head(line, 4*MaxSignature))))
+	maskSecrets(words)
+	for i, w := range words {
+		if words[i] = normaliseWord(w); i > 0 && words[i-1] == "<path>" && strings.Contains(words[i], `\`) {
+			words[i] = "<path>" + words[i][len(strings.TrimRight(words[i], punctuation)):] // of Windows, with spaces
+		}
+	}
+	maskDates(words)
 	var b strings.Builder
-	for _, word := range strings.Fields(unquote(line)) {
-		word = normaliseWord(word)
+	for i, w := range words {
+		if w == "<path>" && i+1 < len(words) && strings.HasPrefix(words[i+1], "<path>") {
+			continue // a path with a space
+		}
 		if b.Len() > 0 {
-			if b.Len()+1+len(word) > MaxSignature {
+			if b.Len()+1+len(w) > MaxSignature {
 				break
 			}
 			b.WriteByte(' ')
 		}
-		b.WriteString(head(word, MaxSignature))
+		b.WriteString(head(w, MaxSignature))
 	}
 	return b.String()
+}
+
+var quotes = strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`)
+
+func plainQuotes(s string) string {
+	if strings.Contains(s, "\u2018"[:2]) {
+		return quotes.Replace(s)
+	}
+	return s
 }
 
 // unquote replaces quoted parts. A quote opens only after a non-letter, so that
@@ -136,94 +160,4 @@ func unquote(s string) string {
 
 func isWordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || isDigit(c) || c >= utf8.RuneSelf || c == '>'
-}
-
-const punctuation = "()[]{}<>,;:.!?\"'`"
-
-// normaliseWord keeps the punctuation around a word.
-func normaliseWord(word string) string {
-	start := len(word) - len(strings.TrimLeft(word, "([{<\"'`"))
-	end := len(strings.TrimRight(word, punctuation))
-	if end <= start {
-		return numbers(word)
-	}
-	core := word[start:end]
-	switch {
-	case core == "q" || core == "id" || core == "path":
-		return word
-	case strings.Contains(core, "://"):
-		core = shortURL(core)
-	case isPath(core):
-		core = "<path>"
-	case isID(core):
-		core = "<id>"
-	default:
-		core = numbers(core)
-	}
-	return word[:start] + core + word[end:]
-}
-
-// shortURL keeps scheme and host.
-func shortURL(s string) string {
-	scheme, rest, _ := strings.Cut(s, "://")
-	host := rest
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		host = rest[:i]
-	}
-	host = host[strings.LastIndexByte(host, '@')+1:]
-	return numbers(scheme) + "://" + numbers(host)
-}
-
-func isPath(s string) bool {
-	switch {
-	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "./"), strings.HasPrefix(s, "../"), strings.HasPrefix(s, "~/"):
-		return true
-	case len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/'):
-		return true
-	}
-	return strings.Count(s, "/") >= 2 || strings.Count(s, `\`) >= 2
-}
-
-// isID knows hexadecimal ids, UUIDs, the long mixtures of letters and digits
-// that request ids and keys are, and keys in capitals.
-func isID(s string) bool {
-	digits, hex, letters, capitals := 0, 0, 0, 0
-	for i := 0; i < len(s); i++ {
-		c := s[i] | 0x20
-		if 'A' <= s[i] && s[i] <= 'Z' {
-			capitals++
-		}
-		switch {
-		case isDigit(s[i]):
-			digits++
-		case c >= 'a' && c <= 'f':
-			hex++
-		case c >= 'g' && c <= 'z':
-			letters++
-		case s[i] != '-' && s[i] != '_':
-			return false
-		}
-	}
-	if letters == 1 && len(s) > 4 && s[0] == '0' && s[1]|0x20 == 'x' {
-		return true
-	}
-	inCapitals := digits+capitals == len(s)
-	return digits > 0 && (letters == 0 && hex > 0 && len(s) >= 8 || len(s) >= 16 && (digits >= 3 || inCapitals))
-}
-
-// numbers replaces numbers, with their dots and colons, by #.
-func numbers(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		if !isDigit(s[i]) {
-			b.WriteByte(s[i])
-			i++
-			continue
-		}
-		for i < len(s) && (isDigit(s[i]) || i+1 < len(s) && strings.IndexByte(".,:", s[i]) >= 0 && isDigit(s[i+1])) {
-			i++
-		}
-		b.WriteByte('#')
-	}
-	return b.String()
 }
