@@ -37,8 +37,12 @@ type copilotDecoder struct {
 	begun map[string]time.Time // issued calls, and when they began to run if that is known
 }
 
-// maxBegun bounds the calls that are remembered while they run.
-const maxBegun = 4096
+// Bounds of the calls that are remembered while they run, and of an id of one
+// in bytes.
+const (
+	maxBegun   = 4096
+	maxBegunID = 256
+)
 
 type copilotEvent struct {
 	Type      string          `json:"type"`
@@ -140,7 +144,9 @@ func (d *copilotDecoder) begin(id string, at time.Time) {
 	if len(d.begun) >= maxBegun {
 		clear(d.begun)
 	}
-	d.begun[id] = at
+	if len(id) <= maxBegunID {
+		d.begun[id] = at
+	}
 }
 
 func (d *copilotDecoder) issue(s *session, r copilotRequest, at time.Time) {

@@ -33,8 +33,10 @@ func sniffOpenAIDocument(h *head) bool {
 		return isOpenAI(h.element)
 	case h.keys["messages"]:
 		return bytes.Contains(h.raw, []byte(`"role"`)) && !h.keys["sessionId"] && !h.keys["trajectory_format"] && !h.keys["info"]
+	case h.keys["output"]:
+		return h.keys["object"] && bytes.Contains(h.raw, []byte(`"response"`))
 	default:
-		return h.keys["output"] && h.keys["object"] || h.keys["input"] && h.keys["model"]
+		return h.keys["input"] && h.keys["model"] && bytes.Contains(h.raw, []byte(`"role"`))
 	}
 }
 

@@ -22,7 +22,7 @@ func sniffOpenHands(h *head) bool {
 		return false
 	}
 	_, known := openHandsKinds[e.Kind]
-	return known || e.Action != "" || text(e.Observation) != ""
+	return known || e.Action != "" && len(e.Args) > 0 || text(e.Observation) != "" && len(e.Extras) > 0
 }
 
 type openHandsDecoder struct {

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,6 +84,33 @@ func TestWhen(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := when(json.RawMessage(tt.raw)); !got.Equal(tt.want) {
 				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestForeignDataIsNotClaimed(t *testing.T) {
+	tests := []struct{ name, data string }{
+		{"an audit log", `[{"id":"1","timestamp":"2026-01-01T00:00:00Z","source":"web","action":"login"}]`},
+		{"a request for embeddings", `{"model":"m","input":["a","b"]}`},
+		{"another API's messages", `[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"x","input":{}}]}]`},
+		{"another API's response", `{"object":"thing","output":[1,2]}`},
+		{"lines with a role", `{"role":"admin","content":"x"}` + "\n"},
+		{"lines with a type", `{"type":"message","text":"x"}` + "\n" + `{"type":"init","id":1}` + "\n"},
+		{"events of an application", `{"type":"user.created","data":{"id":1}}` + "\n"},
+		{"a session of another program", `{"version":2,"sessionId":"s","items":[]}`},
+		{"numbers", `[1,2,3]`},
+		{"no JSON", "hello\n<task>\n"},
+		{"nothing", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h, _, err := readHead(strings.NewReader(tt.data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := recognise(h); f != nil {
+				t.Errorf("%s claims it", f.name)
 			}
 		})
 	}
