@@ -22,7 +22,7 @@ func notes(c Config) []string {
 		fmt.Sprintf("Agents without expediter repeat a failed call up to %d times, then give the sub-task up and go on. That they take no alternative and write no report is an assumption, not a finding.", c.Retries),
 		"The backoff is the schedule of cenkalti/backoff from 1 s, doubling, without jitter.",
 		"gobreaker has its defaults (open after 6 failures in a row, 60 s, one trial) and retries at once behind it; a refusal gives the sub-task up. Its clock cannot be set: its distributed breaker runs with its state in a store that tells it by the virtual time whether it has expired.",
-		fmt.Sprintf("With expediter the user answers up to %d pauses of an agent, %d minutes after each, and says go on without knowing whether anything is repaired. That time is in the minutes.", c.Answers, answerMS/60_000),
+		fmt.Sprintf("With expediter the user answers up to %d pauses of an agent, %d minutes after each, and says go on without knowing whether anything is repaired. That time is in the minutes. Where the answers are used up the run ends, so that fewer doomed calls are then also fewer calls.", c.Answers, answerMS/60_000),
 		"Of eight tools three have an alternative in the map; degraded counts what they saved, and no other way is given them.",
 		"A rate is the share of calls (transient, silent) or of time (slow, correlated, flapping) in which a tool is down; permanent: twice that share of the tools dies at some moment. Correlated touches four of the tools.",
 		words,

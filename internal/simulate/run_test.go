@@ -132,7 +132,7 @@ func worked(t *testing.T, w *world, p expediter.Policy, answers int) *expedited 
 func TestDeadToolIsLeftAlone(t *testing.T) {
 	for _, policy := range builtIn() {
 		dead := 0
-		for seed := range uint64(50) {
+		for seed := range uint64(20) {
 			x := worked(t, newWorld(seed, Permanent, 0.3, 300_000), policy.Policy, 3)
 			for _, row := range x.engine.Status().Tools {
 				got, most := x.doomed[deviceIndex(row.Tool)], policy.FailureThreshold+row.FailedProbes
