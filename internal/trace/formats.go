@@ -35,6 +35,7 @@ var formats = []*format{
 	sweAgent,
 	miniSWEAgent,
 	tauBench,
+	tau2Bench,
 	inspectAI,
 	otlpLines,
 	otlpDocument,

@@ -27,7 +27,7 @@ func openOpenAI(s *sink) decoder {
 
 func sniffOpenAIDocument(h *head) bool {
 	switch {
-	case sniffCline(h), sniffMiniSWEAgent(h), bytes.Contains(h.raw, []byte(`"tool_use"`)): // another API's
+	case sniffCline(h), sniffMiniSWEAgent(h), sniffTau2Bench(h), bytes.Contains(h.raw, []byte(`"tool_use"`)): // another API's
 		return false
 	case h.array:
 		return isOpenAI(h.element)
