@@ -35,6 +35,25 @@ func readLabelled(t testing.TB) []labelled {
 	return rows
 }
 
+// TestMoreMessages holds the wording of more tools: testdata/messages.tsv,
+// class and message, written for this test.
+func TestMoreMessages(t *testing.T) {
+	data, err := os.ReadFile("testdata/messages.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows, _ := strings.Cut(string(data), "\n")
+	for line := range strings.Lines(rows) {
+		class, message, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			t.Fatalf("messages.tsv: no tab in %q", line)
+		}
+		if got := observeText(message); got.Class != class {
+			t.Errorf("%q: got %s by %s, want %s", message, got.Class, got.Rule, class)
+		}
+	}
+}
+
 func observeText(s string) Verdict { return Observe(Observation{Failed: true, Result: s}) }
 
 // harmless are the classes of which none may count as a failure.

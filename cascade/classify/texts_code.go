@@ -4,7 +4,7 @@ package classify
 // making that crash. They say that the code is wrong, which is an answer.
 var codeTexts = []textRule{
 	{class: invalidInput, lit: "err", pattern: `^\S+\.\w{1,5}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)): (?:fatal )?err(?:or)?\b`, example: "a.c:3:2: error: x"},
-	{class: invalidInput, lit: ":", pattern: `^\S+\.(?:go|c|cc|cpp|h|rs|py|js|mjs|ts|tsx|jsx|java|kt|cs|rb|php|swift|scala|zig|lua):\d+(?::\d+)?:`, example: `./a.go:3:2: "os" is odd`},
+	{class: invalidInput, lit: ":", pattern: `^(?:\w+: )?\S+\.(?:go|c|cc|cpp|h|rs|py|js|mjs|ts|tsx|jsx|java|kt|cs|rb|php|swift|scala|zig|lua):\d+(?::\d+)?:`, example: `./a.go:3:2: "os" is odd`},
 	{class: invalidInput, lit: "error", pattern: `\berror(?:\[e\d{4}\]| (?:cs|ts|fs|bc|nu|msb)\d{4})`, example: "error CS0103: x"},
 	{class: invalidInput, lit: "could not compile", example: "error: could not compile x due to 1 previous problem"},
 	{class: invalidInput, lit: "not used", pattern: `\b(?:declared|imported) and not used\b`, example: "declared and not used: x"},
@@ -32,4 +32,5 @@ var codeTexts = []textRule{
 	{class: invalidInput, lit: "constraint", pattern: `\bconstraint failed\b|\bconstraint violation\b`, example: "UNIQUE constraint failed: t.id"},
 	{class: invalidInput, lit: "metadata-generation-failed", example: "error: metadata-generation-failed"},
 	{class: invalidInput, lit: "stopiteration", example: "StopIteration"},
+	{class: invalidInput, lit: "no rule to make", example: "No rule to make x"},
 }

@@ -40,7 +40,7 @@ var invalidTexts = []textRule{
 	{class: invalidInput, lit: "no_", pattern: `\bno_(?:match|occurrence|change|urls)|_no_urls`, example: "no_match"},
 	{class: invalidInput, lit: "multiple", pattern: `\bmultiple (?:matches|occurrences)`, example: "Multiple occurrences of old_string"},
 	{class: invalidInput, lit: "guard mismatch", example: "Guard mismatch: expected hash"},
-	{class: invalidInput, lit: "invalid", pattern: `\binvalid\b|\binvalid_`, example: "JSON-RPC invalid tool arguments"},
+	{class: invalidInput, lit: "invalid", pattern: `\binvalid`, example: "JSON-RPC invalid tool arguments"},
 	{class: invalidInput, lit: "illegal", pattern: `\billegal\b`, example: "curl: (3) URL using bad/illegal format or missing URL"},
 	{class: invalidInput, lit: "malformed", example: "malformed expression"},
 	{class: invalidInput, lit: "syntax", pattern: `\bsyntax ?error|\bsyntax\b`, example: "bash: -c: line 1: syntax error near unexpected token `then'"},

@@ -34,7 +34,7 @@ var firstTexts = []textRule{
 	{class: invalidInput, lit: "flag", pattern: `\b(?:unknown|invalid|unrecogni[sz]ed) (?:shorthand )?flag\b|flag provided but not defined`, example: "Error: unknown flag: --timeout"},
 	{class: invalidInput, lit: "imported from", pattern: `cannot find module ['\"]?(?:/|\.|\w:)\S+ imported from`, example: "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/w/x.mjs' imported from /w/y.mjs"},
 	{class: invalidInput, lit: "makefile", pattern: `^make(?:\[\d+\])?: \S*makefile\S*: no such file`, example: "make: Makefile: No such file or directory"},
-	{class: auth, lit: "could not read ", pattern: `\bcould not read (?:username|password) for\b`, example: "fatal: could not read Password for 'https://example.com': No such device or address"},
+	{class: auth, lit: "could not read ", pattern: `\bcould not read (?:username|password)\b`, example: "fatal: could not read Password for 'https://example.com': No such device or address"},
 	{class: network, lit: "could not be resolved", pattern: `\b(?:name|host|hostname|address) could not be resolved`, example: "The remote name could not be resolved: 'nope.invalid'"},
 	{class: timeout, lit: "longer than", pattern: `\bkilled\b.*\b(?:longer than|time-?out|time limit)\b`, example: "The command was killed because it ran for longer than the timeout"},
 	{class: config, lit: "required property [", example: "The required property [project] is not currently set."},
