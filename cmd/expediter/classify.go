@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,14 @@ A line may also be an object with the tool and the exit code:
 {"message":"rg: not found","tool":"Bash","exit_code":127}. With --jsonl every
 line that starts with { must be one, which may hold other fields too, and a
 JSON string is read as its text; a bad line gives {"error":"…"} on its line, and
-the exit status is 1 at the end.`,
+the exit status is 1 at the end.
+
+More fields of an object say more of the call: protocol (mcp, a2a, agent),
+agent (claude-code, codex, gemini, …), server, input (its arguments), payload
+(its structured result), http_status, headers, grpc_code, rpc_code, class (found
+by an earlier judgement), unmarked (true: nothing says whether it failed; only
+the form of an error report does). The message counts as an error unless one of
+exit_code, payload and unmarked tells; with a payload it may be left out.`,
 		Example: `  echo 'dial tcp 10.0.0.1:443: connection refused' | expediter classify
   expediter classify errors.txt
   expediter classify --jsonl results.jsonl`,
@@ -50,9 +58,45 @@ the exit status is 1 at the end.`,
 
 // message is one input of classify.
 type message struct {
-	Message  *string `json:"message"`
-	Tool     string  `json:"tool"`
-	ExitCode *int    `json:"exit_code"`
+	Message    *string            `json:"message"`
+	Tool       string             `json:"tool"`
+	ExitCode   *int               `json:"exit_code"`
+	Protocol   string             `json:"protocol"`
+	Agent      classify.AgentName `json:"agent"`
+	Server     string             `json:"server"`
+	Input      json.RawMessage    `json:"input"`
+	Payload    json.RawMessage    `json:"payload"`
+	HTTPStatus int                `json:"http_status"`
+	Headers    map[string]string  `json:"headers"`
+	GRPCCode   int                `json:"grpc_code"`
+	RPCCode    int                `json:"rpc_code"`
+	Class      string             `json:"class"`
+	Unmarked   bool               `json:"unmarked"`
+}
+
+// observation is the call that a message tells of.
+func (m message) observation() (classify.Observation, error) {
+	o := classify.Observation{
+		Agent: m.Agent, Server: m.Server, Tool: m.Tool, Input: m.Input, Payload: m.Payload, ExitCode: m.ExitCode,
+		HTTPStatus: m.HTTPStatus, GRPCCode: m.GRPCCode, RPCCode: m.RPCCode, Class: m.Class, Unmarked: m.Unmarked,
+		Failed: m.ExitCode == nil && len(m.Payload) == 0 && !m.Unmarked,
+	}
+	if m.Message != nil {
+		o.Result = *m.Message
+	}
+	for name, value := range m.Headers {
+		if o.Header == nil {
+			o.Header = http.Header{}
+		}
+		o.Header.Set(name, value)
+	}
+	for p := classify.Plain; p <= classify.Agent; p++ {
+		if m.Protocol == p.String() || m.Protocol == "" {
+			o.Protocol = p
+			return o, nil
+		}
+	}
+	return o, fmt.Errorf("unknown protocol %q; use plain, mcp, a2a or agent", m.Protocol)
 }
 
 // classified is one output of classify: an error, or all the others.
@@ -124,9 +168,11 @@ func classifyLine(line []byte, err error, jsonl bool) (classified, error) {
 	if err != nil {
 		return classified{}, err
 	}
-	v := classify.Observe(classify.Observation{
-		Tool: m.Tool, Result: *m.Message, ExitCode: m.ExitCode, Failed: m.ExitCode == nil,
-	})
+	o, err := m.observation()
+	if err != nil {
+		return classified{}, err
+	}
+	v := classify.Observe(o)
 	c := classified{Category: v.Class, Outcome: &v.Outcome, Signature: &v.Signature}
 	if v.Class == "ok" {
 		c.Category = "none"
@@ -166,7 +212,7 @@ func decodeMessage(object []byte, otherFields bool) (message, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return message{}, errors.New("text after the object; write one object on each line")
 	}
-	if m.Message == nil {
+	if m.Message == nil && len(m.Payload) == 0 {
 		return message{}, errors.New(`no "message"; give the error text, or "" for none`)
 	}
 	return m, nil

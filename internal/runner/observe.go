@@ -7,29 +7,31 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/internal/task"
 )
 
-// rules are the map's own classification rules, by the entry that has them.
+// rules are the user's own classification rules, by tool.
 type rules map[string]classify.Rules
 
-func compileRules(m capability.Map) (rules, error) {
+// compileRules makes ready the rules of every tool: its own, then those of the
+// map entry that serves it.
+func compileRules(f *task.File) (rules, error) {
 	all := rules{}
 	var errs []error
-	for _, e := range m {
-		own := make([]classify.Rule, len(e.Classify))
-		for i, c := range e.Classify {
-			own[i] = classify.Rule(c)
+	for _, t := range f.Tools {
+		entry, _ := f.Map.Lookup(t.Name)
+		var own []classify.Rule
+		for _, r := range slices.Concat(t.Classify, entry.Classify) {
+			own = append(own, classify.Rule(r))
 		}
 		compiled, err := classify.Compile(own)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("capability map, tool %q, classify: %w", e.Tool, err))
+			errs = append(errs, fmt.Errorf("tool %q, classify: %w", t.Name, err))
 		}
-		all[e.Tool] = compiled
+		all[t.Name] = compiled
 	}
 	return all, errors.Join(errs...)
 }
@@ -43,9 +45,8 @@ func (r *Run) observe(ctx context.Context, t task.Tool, argv []string, f finishe
 	if f.err == nil && slices.Contains(t.OKExit, f.exit) {
 		return expediter.Outcome{Result: cascade.Succeeded, Duration: f.took}, true
 	}
-	entry, _ := r.cfg.Task.Map.Lookup(t.Name)
 	seen := classify.Observation{Tool: t.Name, Argv: argv, Result: said(f), Failed: true, Err: f.err,
-		ContextErr: ctx.Err(), DeadlineHit: f.timedOut, Duration: f.took, Rules: r.rules[entry.Tool]}
+		ContextErr: ctx.Err(), DeadlineHit: f.timedOut, Duration: f.took, Rules: r.rules[t.Name]}
 	if f.err == nil {
 		seen.ExitCode = &f.exit
 	}

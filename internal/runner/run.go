@@ -51,7 +51,7 @@ func New(cfg Config) (*Run, error) {
 	}
 	r := &Run{cfg: cfg, began: time.Now()}
 	var err error
-	if r.rules, err = compileRules(cfg.Task.Map); err != nil {
+	if r.rules, err = compileRules(cfg.Task); err != nil {
 		return nil, err
 	}
 	if r.checker, err = precheck.New(precheck.Config{Checks: r.checks(), TTL: cfg.Pace / 2}); err != nil {

@@ -248,6 +248,17 @@ func TestMapRulesComeFirst(t *testing.T) {
 	}
 }
 
+func TestAToolsRulesComeBeforeThoseOfItsEntry(t *testing.T) {
+	text := strings.NewReplacer("nothing else has,", "nothing else has, classify: [{match: on holiday, outcome: success}],",
+		"Lone: {", "Lone: {classify: [{match: on holiday, category: upstream}], ").Replace(tools)
+	a, _ := work(t, Config{}, text+`
+  - calls: [{tool: Lone, with: {command: "test -e there || { touch there; echo on holiday; exit 2; }"}}]
+`)
+	if states(a) != "done" || a.Status.Consumed != 1 {
+		t.Errorf("got %s, budget %d; want one failure, then success", states(a), a.Status.Consumed)
+	}
+}
+
 func TestFoldersAreRelativeToTheTask(t *testing.T) {
 	base := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(base, "a", "b"), 0o755); err != nil {

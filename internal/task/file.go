@@ -63,6 +63,7 @@ type Tool struct {
 	OutputLimit int               // bytes kept of each of its two outputs
 	OKExit      []int             // exit statuses that are a good answer; 0 unless given
 	Precheck    Precheck
+	Classify    []capability.ClassifyRule // asked before those of its map entry
 	command     []template
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/capability/document"
 )
 
@@ -18,6 +19,7 @@ type rawTool struct {
 	OutputLimit *int              `json:"output_limit"`
 	OKExit      []int             `json:"ok_exit"`
 	Precheck    Precheck          `json:"precheck"`
+	Classify    *document.Node    `json:"classify"`
 }
 
 func (r *reader) tools(root, n *document.Node) {
@@ -69,6 +71,9 @@ func (r *reader) tool(key, n *document.Node) {
 	if len(t.OKExit) == 0 {
 		t.OKExit = []int{0}
 	}
+	rules, err := capability.ReadRules(raw.Classify)
+	r.add(err)
+	t.Classify = rules
 	r.environment(n.Key("env"))
 	t.command = r.command(n, raw.Command)
 	r.file.Tools = append(r.file.Tools, t)

@@ -164,6 +164,8 @@ func TestProblems(t *testing.T) {
 		{"no deadline", "deadline: 5s", "deadline: 0s", "deadline 0s; give more than 0s and at most 24h0m0s"},
 		{"output", "output_limit: 100", "output_limit: 0", "output_limit 0; give 1 to 16777216 bytes"},
 		{"environment", "LC_ALL: C", "A=B: C", `"A=B" cannot be an environment variable`},
+		{"a rule's pattern", "output_limit: 100", "classify: [{match: \"(\"}]", "write an RE2 pattern"},
+		{"a rule of nothing", "output_limit: 100", "classify: [{outcome: success}]", "the rule looks at nothing; give it match or exit_code"},
 		{"NUL", "command: ls", `command: "l\0s"`, "NUL"},
 		{"missing value", "with: {command: ls}", "with: {}", `task.yaml:33:20: the call of "Bash" lacks command; give its value`},
 		{"extra value", "with: {command: ls}", "with: {command: ls, comand: x}", `tool "Bash" takes no "comand"; did you mean "command"?`},
