@@ -56,7 +56,6 @@ var exitRules = []exitRule{
 	{"diff", 1, worked, false},
 	{"cmp", 1, worked, false},
 	{"test", 1, worked, false},
-	{"[", 1, worked, false},
 	{"", 124, timeout, false}, // timeout(1)
 	{"", 126, permission, true},
 	{"", 127, toolMissing, false},

@@ -71,7 +71,7 @@ func TestKeyOfAnAgentsShell(t *testing.T) {
 		{"Cursor", Observation{Tool: "Shell", Input: in(`{"command":"npm i","working_directory":"/w"}`)}, "Shell/npm"},
 		{"Copilot", Observation{Tool: "bash", Input: in(`{"command":"ls"}`)}, "bash/ls"},
 		{"arguments as a JSON text", Observation{Tool: "shell", Input: in(`"{\"cmd\":\"ls -l\"}"`)}, "shell/ls"},
-		{"a command as a JSON text", Observation{Tool: "exec", Input: in(`"ls -l"`)}, "exec/ls"},
+		{"a program in another language", Observation{Tool: "exec", Input: in(`"const r = await run()"`)}, "exec"},
 		{"a command of another type", Observation{Tool: "Bash", Input: in(`{"command":7}`)}, "Bash"},
 		{"no JSON", Observation{Tool: "Bash", Input: in(`{"command":`)}, "Bash"},
 		{"huge arguments", Observation{Tool: "Bash", Input: in(`{"command":"rg ` + strings.Repeat("x", maxInput) + `"}`)}, "Bash"},
