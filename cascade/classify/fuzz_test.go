@@ -2,8 +2,10 @@ package classify
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,6 +25,35 @@ func FuzzObserve(f *testing.F) {
 		checkVerdict(t, Observe(o))
 		checkVerdict(t, Observe(Observation{Err: errors.New(text)}))
 		checkVerdict(t, Observe(Observation{Tool: tool, Failed: true, Result: text}))
+	})
+}
+
+// FuzzPayload throws structured results, headers and classes at every shape.
+func FuzzPayload(f *testing.F) {
+	f.Add("Bash", `{"stdout":"","interrupted":true,"timedOutAfterMs":1}`, "", "", 0, byte(0), false)
+	f.Add("WebFetch", `{"code":503,"codeText":"x"}`, "x", "0", 0, byte(1), true)
+	f.Add("shell", `"{\"output\":\"x\",\"metadata\":{\"exit_code\":7}}"`, "Process exited with code 7\nOutput:\nx", "Sat, 01 Aug 2026 10:00:30 GMT", 14, byte(2), false)
+	f.Add("run_shell_command", `{"llmContent":"x\nExit Code: 6","error":{"type":"no_space_left","message":"x"}}`, "Traceback (most recent call last)", "1e999", 3, byte(3), true)
+	f.Add("x", `{"jsonrpc":"2.0","error":{"code":-32001,"message":"x","data":[{"reason":"y"}]},"result":{"task":{"status":{"state":"failed"}}}}`, "test_build", "6m0s", 16, byte(9), true)
+	f.Add("mcp__a__b", `{"content":[{"text":"x"},3,[]],"isError":true}`, "", "NaN", -1, byte(10), true)
+	agents := []AgentName{ClaudeCode, Codex, Gemini, Cursor, Copilot, Cline, Windsurf, SWEAgent, OpenHands, "", "other"}
+	at := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, tool, payload, text, value string, grpc int, agent byte, unmarked bool) {
+		for p := Plain; p <= Agent; p++ {
+			o := Observation{
+				Protocol: p, Agent: agents[int(agent)%len(agents)], Tool: tool, Payload: []byte(payload), Result: text, Class: text,
+				GRPCCode: grpc, Unmarked: unmarked, At: at,
+				Header: http.Header{"Retry-After": {value}, "X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {value}, "Ratelimit": {value}},
+			}
+			first := Observe(o)
+			checkVerdict(t, first)
+			if second := Observe(o); second != first {
+				t.Errorf("not the same twice: %+v, %+v", first, second)
+			}
+			if headerWait(o.Header, at) < 0 {
+				t.Error("a negative wait")
+			}
+		}
 	})
 }
 
@@ -57,6 +88,12 @@ func checkKey(t *testing.T, key string) {
 }
 
 func BenchmarkObserve(b *testing.B) {
+	b.Run("success", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			Observe(Observation{Tool: "Read", Result: "ordinary output"})
+		}
+	})
 	for name, text := range map[string]string{
 		"first":   "cp: error writing '/dev/full': No space left on device",
 		"typical": `Get "https://api.example.com/v1/items": dial tcp 10.0.0.1:443: connect: connection refused`,

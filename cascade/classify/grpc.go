@@ -34,24 +34,40 @@ var grpcRules = []grpcRule{
 	{"unauthenticated", auth, false},
 }
 
-// grpcStatus finds a status in the forms of Go, Python, Java, C#, Rust and
-// Node. It is searched with the text's own letters: in lower case the names are
-// common words.
-var grpcStatus = regexp.MustCompile(`\brpc error: code = (\w+) desc\b|\bStatusCode\.([A-Z_]+)\b|\bStatusRuntimeException: ([A-Z_]+)\b|\bStatusCode="(\w+)"|\bstatus: (\w+), message: |\b\d{1,2} ([A-Z_]{5,}): `)
+// grpcForms are how Go, Python, Java, C#, Rust and Node write a status. They are
+// searched with the text's own letters: in lower case the names are common
+// words. lit is what makes a text worth the pattern.
+var grpcForms = [...]struct {
+	lit     string
+	pattern *regexp.Regexp
+}{
+	{"rpc error: code = ", regexp.MustCompile(`\brpc error: code = (\w+) desc\b`)},
+	{"StatusCode.", regexp.MustCompile(`\bStatusCode\.([A-Z_]+)\b`)},
+	{"StatusRuntimeException: ", regexp.MustCompile(`\bStatusRuntimeException: ([A-Z_]+)\b`)},
+	{`StatusCode="`, regexp.MustCompile(`\bStatusCode="(\w+)"`)},
+	{", message: ", regexp.MustCompile(`\bstatus: (\w+), message: `)},
+	{": ", regexp.MustCompile(`\A(?:\w*Error: )?\d{1,2} ([A-Z_]{5,}): `)},
+}
 
 // grpcRule is the row for the status, given or told by the text.
 func (e *evidence) grpcRule() (grpcRule, bool) {
 	if 0 < e.GRPCCode && e.GRPCCode <= len(grpcRules) {
 		return grpcRules[e.GRPCCode-1], true
 	}
-	if !strings.Contains(e.folded, "status") && !strings.Contains(e.folded, "rpc error: ") && !hasDigit(head(e.text, 64)) {
-		return grpcRule{}, false
+	for _, form := range grpcForms {
+		if !strings.Contains(e.text, form.lit) {
+			continue
+		}
+		if m := form.pattern.FindStringSubmatch(e.text); m != nil {
+			return grpcNamed(m[1])
+		}
 	}
-	m := grpcStatus.FindStringSubmatch(e.text)
-	if m == nil {
-		return grpcRule{}, false
-	}
-	name := strings.ToLower(strings.ReplaceAll(strings.Join(m[1:], ""), "_", ""))
+	return grpcRule{}, false
+}
+
+// grpcNamed is the row for a status as any language spells it.
+func grpcNamed(name string) (grpcRule, bool) {
+	name = strings.ToLower(strings.ReplaceAll(name, "_", ""))
 	if name == "cancelled" {
 		name = "canceled"
 	}
@@ -61,5 +77,3 @@ func (e *evidence) grpcRule() (grpcRule, bool) {
 	}
 	return grpcRules[i], true
 }
-
-func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }

@@ -2,12 +2,15 @@ package classify
 
 import (
 	"bufio"
+	"compress/gzip"
 	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/expediter-go/expediter/cascade"
 )
 
 const recordings = "../../../shared/data/traces"
@@ -89,5 +92,47 @@ func eachCommand(v any, use func(string)) {
 				}
 			}
 		}
+	}
+}
+
+// TestRecordedClasses reads the failures of recorded sessions, reduced to a
+// class and a signature: no answer, refusal or cancelled call counts as a
+// failure, with the class or without it.
+func TestRecordedClasses(t *testing.T) {
+	f, err := os.Open("../../../shared/data/sessions.jsonl.gz")
+	if err != nil {
+		t.Skip("no recordings beside the repository")
+	}
+	defer f.Close()
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	harmless := map[string]bool{"test_build": true, "usage": true, "no_file": true, "nonzero": true, "denied": true, "cancelled": true}
+	seen, failures := 0, 0
+	for lines := bufio.NewScanner(unpacked); lines.Scan(); {
+		var r struct{ Tool, Sub, Cls, Sig string }
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Cls == "" {
+			continue
+		}
+		o := Observation{Protocol: Agent, Agent: ClaudeCode, Tool: r.Tool, Result: r.Sig, Failed: true}
+		if r.Sub != "" {
+			o.Argv = []string{r.Sub}
+		}
+		for _, o.Class = range []string{"", r.Cls} {
+			if v := Observe(o); harmless[r.Cls] && v.Outcome == cascade.Failed {
+				t.Errorf("%s, class %q: %.80q is %s by %s", r.Cls, o.Class, r.Sig, v.Class, v.Rule)
+			} else if o.Class != "" && v.Outcome == cascade.Failed {
+				failures++
+			}
+		}
+		seen++
+	}
+	t.Logf("%d recorded failures, %d of them the tool's", seen, failures)
+	if seen < 500 || failures == 0 {
+		t.Errorf("got %d recorded failures, %d of them the tool's", seen, failures)
 	}
 }

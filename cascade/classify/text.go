@@ -25,8 +25,9 @@ type textRule struct {
 // compiled is a textRule ready for use.
 type compiled struct {
 	textRule
-	re   *regexp.Regexp // nil: lit is enough
-	name string
+	re     *regexp.Regexp // nil: lit is enough
+	pieces pieces         // of lit
+	name   string
 }
 
 // textRules is the order in which texts are judged; the first row that holds
@@ -40,7 +41,7 @@ var textRules = compileTexts(slices.Concat(
 func compileTexts(rules []textRule) []compiled {
 	all := make([]compiled, len(rules))
 	for i, r := range rules {
-		all[i] = compiled{textRule: r, name: "text:" + r.lit}
+		all[i] = compiled{textRule: r, pieces: piecesOf(r.lit), name: "text:" + r.lit}
 		if r.pattern != "" {
 			all[i].re = regexp.MustCompile(`(?m)` + r.pattern)
 			all[i].name = "text:" + r.pattern
@@ -52,7 +53,7 @@ func compileTexts(rules []textRule) []compiled {
 	return all
 }
 
-func (r compiled) holds(folded string, statuses []int) bool {
+func (r *compiled) holds(folded string, statuses []int) bool {
 	if !strings.Contains(folded, r.lit) || r.re != nil && !r.re.MatchString(folded) {
 		return false
 	}
@@ -65,10 +66,12 @@ func match(folded string, only []class) (class, string, bool) {
 	if folded == "" || only != nil && len(only) == 0 {
 		return 0, "", false
 	}
+	var seen trigrams
+	seen.addAll(folded)
 	statuses := httpStatuses(folded)
 	for i := range textRules {
 		r := &textRules[i]
-		if (only == nil || slices.Contains(only, r.class)) && r.holds(folded, statuses) {
+		if r.pieces.in(&seen) && (only == nil || slices.Contains(only, r.class)) && r.holds(folded, statuses) {
 			return r.class, r.name, true
 		}
 	}
@@ -86,22 +89,25 @@ func (e *evidence) byText() (class, string, bool) {
 }
 
 var (
-	statusAfter  = regexp.MustCompile(`(?:http/[\d.]+ |(?:http|status|error|code|rejected|response|responded with|returned|received|failed)[^0-9\n]{0,12}?e?)([45]\d\d)\b`)
-	statusBefore = regexp.MustCompile(`\b([45]\d\d)\s*[:(-]?\s*(?:too many|client error|server error|request|resource|unauthori[sz]ed|forbidden|service|internal|bad|gateway|conflict|not found|not acceptable|method not|unprocessable|overloaded|payment)`)
+	beforeStatus = regexp.MustCompile(`(?:http/[\d.]+ |(?:http|status|error|code|rejected|response|responded with|returned|received|failed)[^0-9\n]{0,12}?e?)$`)
+	afterStatus  = regexp.MustCompile(`^\s*[:(-]?\s*(?:too many|client error|server error|request|resource|unauthori[sz]ed|forbidden|service|internal|bad|gateway|conflict|not found|not acceptable|method not|unprocessable|overloaded|payment)`)
 )
 
-// httpStatuses are the numbers that a text presents as HTTP statuses. A bare
-// number is none.
+// maxStatuses bounds how many numbers of a text are looked at.
+const maxStatuses = 16
+
+// httpStatuses are the numbers that a text presents as HTTP statuses, by the
+// words before or after them. A bare number is none.
 func httpStatuses(folded string) []int {
-	if !hasStatus(folded) {
-		return nil
-	}
 	var found []int
-	for _, re := range [...]*regexp.Regexp{statusAfter, statusBefore} {
-		for _, m := range re.FindAllStringSubmatchIndex(folded, 8) {
-			if d := folded[m[2]:m[3]]; !countsThings(folded[m[3]:]) {
-				found = append(found, int(d[0]-'0')*100+int(d[1]-'0')*10+int(d[2]-'0'))
-			}
+	for i, n := nextStatus(folded, 0), 0; i >= 0 && n < maxStatuses; i, n = nextStatus(folded, i+1), n+1 {
+		before, after := folded[max(0, i-48):i], folded[i+3:]
+		if after != "" && isWord(after[0]) || countsThings(after) {
+			continue
+		}
+		alone := before == "" || !isWord(before[len(before)-1])
+		if beforeStatus.MatchString(before) || alone && afterStatus.MatchString(head(after, 48)) {
+			found = append(found, int(folded[i]-'0')*100+int(folded[i+1]-'0')*10+int(folded[i+2]-'0'))
 		}
 	}
 	return found
@@ -118,15 +124,18 @@ func countsThings(rest string) bool {
 	return false
 }
 
-// hasStatus is a cheap look for a number from 400 to 599.
-func hasStatus(s string) bool {
-	for i := 0; i+2 < len(s); i++ {
-		if (s[i] == '4' || s[i] == '5') && isDigit(s[i+1]) && isDigit(s[i+2]) {
-			return true
+// nextStatus is where the next number from 400 to 599 begins, at from or later;
+// -1: nowhere. It may be the end of a longer word.
+func nextStatus(s string, from int) int {
+	for i := from; i+2 < len(s); i++ {
+		if (s[i] == '4' || s[i] == '5') && isDigit(s[i+1]) && isDigit(s[i+2]) && (i == 0 || !isDigit(s[i-1])) {
+			return i
 		}
 	}
-	return false
+	return -1
 }
+
+func isWord(c byte) bool { return isDigit(c) || c == '_' || 'a' <= c && c <= 'z' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
