@@ -69,12 +69,12 @@ func createBeside(path string) (*os.File, error) {
 }
 
 // creatable says why createFile could not replace path, before work is spent
-// on what is to be written.
-func creatable(path string) error {
+// on what is to be written; flag is the one that names it.
+func creatable(path, flag string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return fmt.Errorf("%s is a folder; give --report-file the name of a file in it", path)
+		return fmt.Errorf("%s is a folder; give %s the name of a file in it", path, flag)
 	case err == nil && isStream(path, info):
 		return nil
 	}
@@ -87,7 +87,7 @@ func creatable(path string) error {
 		if errors.As(err, &reason) {
 			err = reason.Err // without the name of the trial
 		}
-		return fmt.Errorf("%s cannot be written: %w; give --report-file a name in a folder that can be written", path, err)
+		return fmt.Errorf("%s cannot be written: %w; give %s a name in a folder that can be written", path, err, flag)
 	}
 	return errors.Join(temp.Close(), os.Remove(temp.Name()))
 }

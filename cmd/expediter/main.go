@@ -57,8 +57,8 @@ Exit status: 0 done, 1 error, 2 wrong usage.`,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(runCommand(), replayCommand(), mapCommand(), classifyCommand())
-	root.AddCommand(simulateCommand())
+	root.AddCommand(runCommand(), replayCommand(), mapCommand(), classifyCommand(),
+		analyzeCommand(), simulateCommand())
 	strict(root)
 	return root
 }

@@ -54,5 +54,5 @@ func (o runOptions) outputs(task string) error {
 	case o.file == "":
 		return nil
 	}
-	return creatable(o.file)
+	return creatable(o.file, "--report-file")
 }

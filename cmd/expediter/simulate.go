@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,10 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/expediter-go/expediter/capability/document"
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/internal/simulate"
-	"github.com/expediter-go/expediter/internal/task"
 )
 
 type simulateOptions struct {
@@ -141,28 +139,14 @@ func (o simulateOptions) config(cmd *cobra.Command) (simulate.Config, error) {
 	return o.cfg, nil
 }
 
-// readSimulatedPolicy reads the engine's policy from the section expediter of a
-// file, whatever else the file holds: the simulation has tools of its own.
+// readSimulatedPolicy reads the engine's policy of a file; the simulation has
+// tools of its own.
 func readSimulatedPolicy(cmd *cobra.Command, name string) (simulate.Policy, error) {
-	data, err := readInput(cmd, name)
-	if err != nil {
-		return simulate.Policy{}, fmt.Errorf("%w; give --policy the path of a map or task file", err)
+	file, err := readPolicyFile(cmd, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return simulate.Policy{}, policyHint(err)
 	}
-	root, err := document.Parse(name, data)
-	if err != nil {
-		return simulate.Policy{}, err
-	}
-	section := root.Key("expediter")
-	if section == nil {
-		return simulate.Policy{}, document.Problems{root.Problem("the section expediter is missing", "add `expediter:` with the policy, such as `policy: interactive`")}
-	}
-	named, own, problems := task.ReadPolicy(section, nil, nil)
-	if err := problems.Err(); err != nil {
-		return simulate.Policy{}, err
-	}
-	file := task.File{PolicyName: named, Policy: own}
-	policy, err := file.Effective("")
-	return simulate.Policy{Name: redact.Text(filepath.Base(name), maxPolicyName), Policy: policy}, err
+	return simulate.Policy{Name: redact.Text(filepath.Base(name), maxPolicyName), Policy: file.policy}, err
 }
 
 // maxPolicyName bounds a policy's name in a table, in runes.

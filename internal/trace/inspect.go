@@ -145,15 +145,17 @@ func (d *inspectDecoder) event(e *inspectEvent) {
 // answer is the moment at which the model has spoken.
 func (e *inspectEvent) answer(at time.Time) happening {
 	var output struct {
-		Usage totalTokens `json:"usage"`
+		Usage struct {
+			TotalTokens int64 `json:"total_tokens"`
+		} `json:"usage"`
 	}
 	if json.Unmarshal(e.Output, &output) != nil {
-		output.Usage.Total = 0
+		output.Usage.TotalTokens = 0
 	}
 	if done := isoTime(e.Completed); !done.IsZero() {
 		at = done
 	}
-	return happening{at: at, tokens: output.Usage.Total}
+	return happening{at: at, tokens: output.Usage.TotalTokens}
 }
 
 func (d *inspectDecoder) toolEvent(e *inspectEvent, at time.Time) {

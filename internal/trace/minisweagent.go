@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"math"
 	"regexp"
@@ -55,12 +54,7 @@ type miniMessage struct {
 	Output     json.RawMessage `json:"output"`
 	ToolCallID string          `json:"tool_call_id"`
 	CallID     string          `json:"call_id"`
-	Usage      totalTokens     `json:"usage"` // of a whole answer
 	Extra      miniExtra       `json:"extra"`
-}
-
-type totalTokens struct {
-	Total int64 `json:"total_tokens"`
 }
 
 type miniExtra struct {
@@ -69,7 +63,9 @@ type miniExtra struct {
 		ToolCallID string `json:"tool_call_id"`
 	} `json:"actions"`
 	Response struct {
-		Usage totalTokens `json:"usage"`
+		Usage struct {
+			TotalTokens int64 `json:"total_tokens"`
+		} `json:"usage"`
 	} `json:"response"`
 	Timestamp     float64 `json:"timestamp"` // seconds since 1970
 	RawOutput     *string `json:"raw_output"`
@@ -105,7 +101,7 @@ func (d *miniDecoder) record(_ string, raw json.RawMessage) error {
 // answer tells the calls of the model's answer.
 func (d *miniDecoder) answer(m *miniMessage) {
 	d.now.turn()
-	d.now.spent(cmp.Or(m.Extra.Response.Usage.Total, m.Usage.Total))
+	d.now.spent(m.Extra.Response.Usage.TotalTokens)
 	if m.Extra.Actions == nil {
 		d.open = nil // commands in a text come one at a time
 		if command, ok := miniCommand(contentText(m.Content)); ok {

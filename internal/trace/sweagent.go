@@ -80,7 +80,7 @@ func (step *sweStep) tell(s *session, id string) {
 	}
 	r := resulted{id: id, how: Judged, obs: unmarked(*step.Observation)}
 	if report, ok := sweReport(*step.Observation); ok {
-		r.obs = report
+		r.obs = classify.Observation{Failed: true, Result: report}
 	}
 	if step.ExecutionTime != nil {
 		r.duration = seconds(*step.ExecutionTime)
@@ -121,34 +121,34 @@ func sweTool(action string) string {
 }
 
 // sweReports begin the line in which the harness says that the command did not
-// come to its end, and the class of it where the text does not tell: the shell
-// itself is gone. What stands before the line is the command's own output.
-var sweReports = []struct{ text, class string }{
-	{"EXECUTION TIMED OUT", ""},
-	{"COMMAND TIMED OUT", ""},
-	{"COMMAND FAILED TO EXECUTE", "resource"},
-	{"BROKEN PIPE ERROR", "resource"},
-	{"EXECUTION FAILED OR COMMAND MALFORMED", ""},
+// come to its end. What stands before it is the command's own output.
+var sweReports = []string{
+	"EXECUTION TIMED OUT", "COMMAND TIMED OUT", "COMMAND FAILED TO EXECUTE", "EXECUTION FAILED OR COMMAND MALFORMED",
+	"BROKEN PIPE ERROR",
 }
 
 // sweReport is the harness's own report of a failure, if there is one: a line
 // among the last three, or the whole observation.
-func sweReport(observation string) (classify.Observation, bool) {
+func sweReport(observation string) (string, bool) {
 	text := strings.TrimSpace(observation)
 	if strings.HasPrefix(text, "The command '") && strings.Contains(text, "' was cancelled because it took more than ") {
 		_, why, _ := strings.Cut(text, "' was cancelled because ")
-		return classify.Observation{Failed: true, Result: "Execution timed out: the command was cancelled because " + why}, true
+		return "Execution timed out: the command was cancelled because " + why, true
 	}
-	for end, line := len(text), 0; end >= 0 && line < 3; line++ {
+	end := len(text)
+	for range 3 {
 		start := strings.LastIndexByte(text[:end], '\n') + 1
-		for _, r := range sweReports {
-			if strings.HasPrefix(text[start:end], r.text) {
-				return classify.Observation{Failed: true, Class: r.class, Result: text[start:]}, true
+		for _, report := range sweReports {
+			if strings.HasPrefix(text[start:end], report) {
+				return text[start:], true
 			}
+		}
+		if start == 0 {
+			break
 		}
 		end = start - 1
 	}
-	return classify.Observation{}, false
+	return "", false
 }
 
 // shellInput is the input of a shell's call.

@@ -224,7 +224,7 @@ func TestPageIsBounded(t *testing.T) {
 	}
 	r := result("faithful", list...)
 	for i := range 5000 {
-		r.ByTool = append(r.ByTool, analysis.Part{Name: fmt.Sprint("tool ", i, strings.Repeat("x", 130))})
+		r.ByTool = append(r.ByTool, analysis.Part{Name: fmt.Sprint("tool ", i, strings.Repeat("x", 1000))})
 		r.Frontier = append(r.Frontier, analysis.Point{Policy: fmt.Sprint("p", i), Saved: i % 97, Lost: i % 31})
 	}
 	got := render(t, func(w io.Writer) error { return view.HTML(w, r) })

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/expediter-go/expediter/internal/analysis"
+	"github.com/expediter-go/expediter/internal/trace"
+	"github.com/expediter-go/expediter/internal/view"
+)
+
+type analyzeOptions struct {
+	policies  []string
+	sweep     bool
+	suggest   bool
+	splice    string
+	html      string
+	json, csv bool
+	timelines int
+	quiet     bool
+}
+
+func analyzeCommand() *cobra.Command {
+	var o analyzeOptions
+	cmd := &cobra.Command{
+		Use:   "analyze [PATH...]",
+		Short: "Show what policies would have done to recorded sessions",
+		Long: `analyze reads what agents have recorded (docs/analyze.md lists the formats),
+lays policies over it, and counts the calls that they would have denied: saved
+if the call failed in the recording because its tool was broken, lost if it
+succeeded. A static replay cannot know what the agent would have done instead.
+
+PATH is a file, a folder, a pattern or - for standard input; packed files are
+unpacked. A format is found by content. What a recording holds that cannot be
+read is counted and said.
+
+--policy takes faithful, interactive, never (opens nothing), all-failures (counts
+whatever is marked as an error), or a file: a capability map with a section
+expediter, or that section alone. The first one is drawn by --html and stands at
+the top of --json. Without it the four names are compared.
+
+Ctrl-C ends it early and prints what was found until then.
+
+Exit status: 0 done, 1 error or Ctrl-C, 2 wrong usage.`,
+		Example: `  expediter analyze ~/.claude/projects
+  expediter analyze --policy interactive --policy mine.yaml sessions/*.jsonl.gz
+  expediter analyze --suggest --splice seed=1 sessions/
+  expediter analyze --html page.html --json sessions/ > figures.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.policies, "policy", nil, "a policy to lay over the sessions, a name or a `file`; may be repeated")
+	flags.BoolVar(&o.sweep, "sweep", false, "try many policies and show the frontier")
+	flags.BoolVar(&o.suggest, "suggest", false, "choose a policy and say why; implies --sweep")
+	flags.StringVar(&o.splice, "splice", "", "lay outages over the sessions; `seed=N` makes them again")
+	flags.StringVar(&o.html, "html", "", "write a page with timelines to this `file`")
+	flags.BoolVar(&o.json, "json", false, "print the figures as JSON")
+	flags.BoolVar(&o.csv, "csv", false, "print the figures as CSV")
+	flags.IntVar(&o.timelines, "timelines", defaultTimelines, "sessions that the page or the JSON draws at most")
+	flags.BoolVar(&o.quiet, "quiet", false, "show no progress")
+	return cmd
+}
+
+// defaultTimelines keeps a page small enough to open at once.
+const defaultTimelines = 200
+
+// check reports what cannot be meant, and reads the seed.
+func (o analyzeOptions) check(cmd *cobra.Command) (seed uint64, err error) {
+	if o.json && o.csv {
+		return 0, usagef("--json and --csv both print to standard output; choose one")
+	}
+	if o.timelines < 0 {
+		return 0, usagef("--timelines %d: use 0 or more", o.timelines)
+	}
+	if !cmd.Flags().Changed("splice") {
+		return 0, nil
+	}
+	digits, ok := strings.CutPrefix(o.splice, "seed=")
+	seed, err = strconv.ParseUint(digits, 10, 64)
+	if !ok || err != nil {
+		return 0, usagef("--splice %.40q: write seed=N, N a whole number from 0 to %d", o.splice, uint64(math.MaxUint64))
+	}
+	return seed, nil
+}
+
+func (o analyzeOptions) run(cmd *cobra.Command, paths []string) error {
+	seed, err := o.check(cmd)
+	if err != nil {
+		return err
+	}
+	policies, err := readPolicies(cmd, o.policies)
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		if isTerminal(cmd.InOrStdin()) {
+			return usagef("no PATH; name the folder of the recordings, such as ~/.claude/projects, or - for standard input")
+		}
+		paths = []string{trace.Stdin}
+	}
+	sources, err := trace.Sources(paths, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	if err := o.outputs(sources); err != nil {
+		return err
+	}
+	r, err := o.analyze(cmd, sources, analysis.Options{
+		Policies: policies, Sweep: o.sweep, Suggest: o.suggest,
+		Splice: cmd.Flags().Changed("splice"), Seed: seed, Timelines: o.drawn(),
+	})
+	if r == nil || err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return errors.Join(o.print(cmd, r), interrupted(err))
+}
+
+// interrupted is the end of an analysis that was broken off: its figures are
+// printed, and say so.
+func interrupted(err error) error {
+	if err != nil {
+		return errors.New("ended early; the figures are of what was read until then")
+	}
+	return nil
+}
+
+// drawn is how many sessions are drawn: none where nothing shows them.
+func (o analyzeOptions) drawn() int {
+	if o.html == "" && !o.json {
+		return 0
+	}
+	return o.timelines
+}
+
+// outputs looks at the file that will be written, before the work.
+func (o analyzeOptions) outputs(sources []trace.Source) error {
+	if o.html == "" {
+		return nil
+	}
+	for _, s := range sources {
+		if sameFile(o.html, s.Name) {
+			return usagef("--html %.200q is one of the recordings; give the page a file of its own", o.html)
+		}
+	}
+	return creatable(o.html, "--html")
+}
+
+func (o analyzeOptions) analyze(cmd *cobra.Command, sources []trace.Source, opts analysis.Options) (*analysis.Result, error) {
+	ctx, stop := interruptible(cmd.Context(), func() {})
+	defer stop()
+	bar := newProgress(cmd.ErrOrStderr(), o.quiet)
+	defer bar.end()
+	var files []trace.Stats
+	r, err := analysis.Run(ctx, func(ctx context.Context, yield func(*trace.Event) error) error {
+		var err error
+		files, err = trace.ReadAll(ctx, sources, trace.Options{Progress: bar.show}, yield)
+		return err
+	}, opts)
+	if r != nil {
+		r.Files = files
+	}
+	return r, err
+}
+
+// print writes the page, then prints the figures.
+func (o analyzeOptions) print(cmd *cobra.Command, r *analysis.Result) error {
+	if o.html != "" {
+		var page bytes.Buffer
+		if err := view.HTML(&page, r); err != nil {
+			return err
+		}
+		if err := createFile(o.html, page.Bytes(), true); err != nil {
+			return err
+		}
+	}
+	out := cmd.OutOrStdout()
+	switch {
+	case o.json:
+		return view.JSON(out, r)
+	case o.csv:
+		return view.CSV(out, r)
+	}
+	width, colour := terminal(out)
+	return view.Text(out, r, width, colour)
+}
+
+// terminal is how wide the output is and whether it shows colours; what is no
+// terminal is 100 columns wide and shows none.
+func terminal(w io.Writer) (width int, colour bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 100, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 40 {
+		width = 80
+	}
+	return width, os.Getenv("NO_COLOR") == ""
+}
+
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// noFiles says that nothing was found where recordings were expected.
+func noFiles(files []trace.Stats) error {
+	for _, f := range files {
+		if f.Format != "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("none of the %d files is a recording of a known format; docs/analyze.md lists them", len(files))
+}
