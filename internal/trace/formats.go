@@ -45,6 +45,7 @@ var formats = []*format{
 	copilot,
 	clineHistory,
 	openHands,
+	openHandsRuns,
 	openAILines, // after other formats that keep chats
 	openAIDocument,
 }

@@ -16,9 +16,11 @@ var openHands = &format{
 	open:   func(s *sink) decoder { return &openHandsDecoder{sink: s} },
 }
 
-func sniffOpenHands(h *head) bool {
+func sniffOpenHands(h *head) bool { return h.array && isOpenHands(h.element) }
+
+func isOpenHands(raw json.RawMessage) bool {
 	var e openHandsRecord
-	if len(h.element) == 0 || json.Unmarshal(h.element, &e) != nil || e.Source == "" || len(e.ID) == 0 || len(e.Timestamp) == 0 {
+	if len(raw) == 0 || json.Unmarshal(raw, &e) != nil || e.Source == "" || len(e.ID) == 0 || len(e.Timestamp) == 0 {
 		return false
 	}
 	_, known := openHandsKinds[e.Kind]
@@ -27,6 +29,7 @@ func sniffOpenHands(h *head) bool {
 
 type openHandsDecoder struct {
 	sink *sink
+	name string // of the session; empty: the file does not say
 	paid string // the answer of the model that was counted last
 }
 
@@ -63,7 +66,7 @@ func (d *openHandsDecoder) record(_ string, raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &kind); err != nil {
 		return err
 	}
-	s := d.sink.session("")
+	s := d.sink.session(d.name)
 	if kind.Kind != "" {
 		return d.event(s, kind.Kind, raw)
 	}
