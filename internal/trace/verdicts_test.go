@@ -12,19 +12,37 @@ import (
 func TestVerdicts(t *testing.T) {
 	tests := []struct {
 		fixture string
+		follows string // what says that recordings look like the fixture
 		want    map[string]int
 	}{
-		{"gemini.json", map[string]int{"ok": 1, "network": 2, "invalid_input": 1, "cancelled": 1}},
-		{"gemini-records.jsonl", map[string]int{"ok": 1, "network": 1}},
-		{"gemini-stream.jsonl", map[string]int{"ok": 1, "filesystem": 1, "invalid_input": 1}},
-		{"copilot.jsonl", map[string]int{"ok": 2, "network": 1, "tool_missing": 1, "invalid_input": 1, "user_denied": 1}},
-		{"cline-markup.json", map[string]int{"ok": 1, "filesystem": 1, "invalid_input": 1, "user_denied": 1, "cancelled": 1}},
-		{"cline-blocks.json", map[string]int{"ok": 1, "network": 1, "user_denied": 1, "cancelled": 1}},
-		{"cline-session.json", map[string]int{"network": 1}},
-		{"openhands-actions.json", map[string]int{"ok": 1, "network": 2, "rate_limit": 1, "invalid_input": 1, "user_denied": 1}},
-		{"openhands-kinds.json", map[string]int{"ok": 2, "network": 2, "invalid_input": 2, "user_denied": 1}},
-		{"openai-response.json", map[string]int{"ok": 1, "upstream": 1}},
-		{"openai-items.jsonl", map[string]int{"ok": 2, "network": 1, "none": 1}},
+		{"gemini.json", "google-gemini/gemini-cli packages/core/src/services/chatRecordingTypes.ts, ConversationRecord",
+			map[string]int{"ok": 1, "network": 2, "invalid_input": 1, "cancelled": 1}},
+		{"gemini-records.jsonl", "the same, as chatRecordingService.ts appends it",
+			map[string]int{"ok": 1, "network": 1}},
+		{"gemini-stream.jsonl", "google-gemini/gemini-cli packages/core/src/output/types.ts, JsonStreamEvent",
+			map[string]int{"ok": 1, "filesystem": 1, "invalid_input": 1}},
+		{"copilot.jsonl", "github/copilot-sdk nodejs/src/generated/session-events.ts",
+			map[string]int{"ok": 2, "network": 1, "tool_missing": 1, "invalid_input": 1, "user_denied": 1}},
+		{"cline-markup.json", "cline/cline src/core/prompts/responses.ts and core/task/tools/utils",
+			map[string]int{"ok": 1, "filesystem": 1, "invalid_input": 1, "user_denied": 1, "cancelled": 1}},
+		{"cline-blocks.json", "RooCodeInc/Roo-Code src/core/prompts/responses.ts and core/assistant-message",
+			map[string]int{"ok": 1, "network": 1, "user_denied": 1, "cancelled": 1}},
+		{"cline-session.json", "cline/cline sdk/packages/core/docs/messages-contract-v1.md",
+			map[string]int{"network": 1}},
+		{"openhands-actions.json", "All-Hands-AI/OpenHands openhands/core/schema and openhands/events",
+			map[string]int{"ok": 1, "network": 2, "rate_limit": 1, "invalid_input": 1, "user_denied": 1}},
+		{"openhands-kinds.json", "OpenHands/software-agent-sdk openhands/sdk/event/llm_convertible",
+			map[string]int{"ok": 2, "network": 2, "invalid_input": 2, "user_denied": 1}},
+		{"openhands-runs.jsonl", "All-Hands-AI/OpenHands evaluation/utils/shared.py, EvalOutput",
+			map[string]int{"ok": 1, "invalid_input": 1, "network": 1}},
+		{"openai-chat.json", "OpenAI's API reference, messages of chat completions",
+			map[string]int{"ok": 3, "upstream": 1, "timeout": 1}},
+		{"openai-finetune.jsonl", "OpenAI's guide to fine-tuning, examples with tool calls",
+			map[string]int{"ok": 1, "rate_limit": 1}},
+		{"openai-response.json", "OpenAI's API reference, responses, mcp_call among the output items",
+			map[string]int{"ok": 1, "upstream": 1}},
+		{"openai-items.jsonl", "OpenAI's API reference, input items of responses",
+			map[string]int{"ok": 2, "network": 1, "none": 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.fixture, func(t *testing.T) {
@@ -43,7 +61,7 @@ func TestVerdicts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {
-				t.Errorf("-want +got:\n%s", d)
+				t.Errorf("made after %s: -want +got:\n%s", tt.follows, d)
 			}
 		})
 	}
