@@ -47,6 +47,7 @@ func ReadAll(ctx context.Context, sources []Source, o Options, yield func(*Event
 
 // ahead is a source that is being read.
 type ahead struct {
+	turn    chan struct{} // closed when its turn has come
 	batches chan []entry
 	read    *source // when batches is closed
 }
@@ -61,7 +62,7 @@ func startReading(ctx context.Context, sources []Source, o Options, p *progress)
 	wg.Go(func() {
 		defer close(queue)
 		for _, s := range sources {
-			a := &ahead{batches: make(chan []entry, aheadBatches)}
+			a := &ahead{turn: make(chan struct{}), batches: make(chan []entry, aheadBatches)}
 			select {
 			case slots <- struct{}{}:
 			case <-ctx.Done():
@@ -101,6 +102,14 @@ func (a *ahead) fill(ctx context.Context, s Source, o Options, p *progress) {
 			return ctx.Err()
 		}
 	}
+	o.wait = func() error {
+		select {
+		case <-a.turn:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	a.read = read(ctx, s.Name, &meteredReader{r, p}, o, func(e *entry) error {
 		if batch = append(batch, *e); len(batch) == batchEntries {
 			return send()
@@ -114,6 +123,7 @@ func (a *ahead) fill(ctx context.Context, s Source, o Options, p *progress) {
 
 // merge hands the events of a source on.
 func (a *ahead) merge(ctx context.Context, name string, seen *Seen, yield func(*Event) error) (Stats, error) {
+	close(a.turn)
 	t := newTally(name, seen, yield)
 	for batch := range a.batches {
 		for i := range batch {

@@ -149,6 +149,26 @@ func TestReadAll(t *testing.T) {
 	}
 }
 
+// TestReadAllLongRecords: sources that wait for their turn get it.
+func TestReadAllLongRecords(t *testing.T) {
+	var sources []Source
+	for i := range 6 {
+		long := fmt.Sprintf(`{"s":"%d","do":"turn","text":%q}`+"\n", i, strings.Repeat("x", 2*longRecord))
+		name := fmt.Sprint(i)
+		sources = append(sources, memory(name, []byte(calls(name, 2000)+long+calls(name+"+", 6000)+long)))
+	}
+	sources = append(sources, memory("document", []byte(`{"plain":1,"samples":[{"lines":[{"do":"prompt","text":"`+strings.Repeat("x", 2*longRecord)+`"}]}]}`)))
+	stats, err := ReadAll(t.Context(), sources, Options{}, func(*Event) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range stats {
+		if s.Problem != "" || s.Broken > 0 || i < 6 && s.Calls != 8000 || i == 6 && s.Prompts != 1 {
+			t.Errorf("got %+v", s)
+		}
+	}
+}
+
 func TestReadAllEnds(t *testing.T) {
 	files := map[string]string{}
 	for i := range 6 {

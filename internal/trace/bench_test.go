@@ -8,43 +8,63 @@ import (
 	"testing"
 )
 
-// transcript is a made-up transcript of Claude Code of at least n bytes, mixed as
-// real ones are: reads with long results, edits, commands, progress.
-func transcript(n int) []byte {
-	var b bytes.Buffer
-	source := strings.Repeat("\tif err := s.flush(ctx); err != nil {\n\t\treturn fmt.Errorf(\"flush %q: %w\", name, err)\n\t}\n", 60)
-	for i := 0; b.Len() < n; i++ {
-		session := fmt.Sprintf("session-%d", i/500)
-		common := fmt.Sprintf(`"isSidechain":false,"userType":"external","cwd":"/repo","sessionId":%q,"version":"2.0.0","timestamp":"2026-01-02T03:%02d:%02d.000Z"`, session, i/60%60, i%60)
-		say := func(format string, args ...any) { fmt.Fprintf(&b, "{"+format+","+common+"}\n", args...) }
-		text := quote(source[:1+i*97%len(source)])
-		if i%50 == 0 {
-			say(`"type":"user","uuid":"prompt-%08d-0001","message":{"role":"user","content":"Now the next part"}`, i)
-		}
-		use := func(tool, input string) {
-			say(`"type":"assistant","uuid":"use-%08d","message":{"id":"msg_%08d","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"toolu_%016d","name":%q,"input":%s}],"usage":{"input_tokens":4,"cache_read_input_tokens":12000,"output_tokens":230}}`, i, i, i, tool, input)
-		}
-		result := func(text, rest string) {
-			say(`"type":"user","uuid":"res-%08d","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%016d","content":%s%s}]},"toolUseResult":{"type":"text","file":{"filePath":"/repo/a.go","content":%s,"numLines":3}}`, i, i, text, rest, text)
-		}
-		say(`"type":"assistant","uuid":"say-%08d","message":{"id":"msg_%08d","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"I look at the next file and change what is wrong in it."}]}`, i, i)
-		switch i % 4 {
-		case 0:
-			use("Read", `{"file_path":"/repo/a.go"}`)
-			result(text, "")
-		case 1:
-			use("Bash", `{"command":"cd /repo && go test ./... 2>&1 | tail -20","description":"Run the tests"}`)
-			say(`"type":"progress","data":{"type":"bash_progress","output":%s,"elapsedTimeSeconds":3},"toolUseID":"bash-progress-1","parentToolUseID":"toolu_%016d","uuid":"p-%08d"`, text, i, i)
-			result(quote("Exit code 1\n--- FAIL: TestFlush (0.01s)\nFAIL"), `,"is_error":true`)
-		case 2:
-			use("Edit", fmt.Sprintf(`{"file_path":"/repo/a.go","old_string":%s,"new_string":%s}`, text, text))
-			result(quote("The file /repo/a.go has been updated."), "")
-		case 3:
-			use("Grep", `{"pattern":"flush","path":"/repo"}`)
-			result(text, "")
-		}
+// maker makes up a transcript of Claude Code, mixed as real ones are: reads with
+// long results, edits, commands that fail, progress.
+type maker struct {
+	bytes.Buffer
+	i        int
+	sessions int // that interleave
+}
+
+var someSource = strings.Repeat("\tif err := s.flush(ctx); err != nil {\n\t\treturn fmt.Errorf(\"flush %q: %w\", name, err)\n\t}\n", 60)
+
+// next makes the lines of one call.
+func (m *maker) next() {
+	i := m.i
+	m.i++
+	text := quote(someSource[:1+i*97%len(someSource)])
+	if i%50 == 0 {
+		m.say(`"type":"user","uuid":"prompt-%08d-0001","message":{"role":"user","content":"Now the next part"}`, i)
 	}
-	return b.Bytes()
+	m.say(`"type":"assistant","uuid":"say-%08d","message":{"id":"msg_%08d","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"I look at the next file and change what is wrong in it."}]}`, i, i)
+	switch i % 4 {
+	case 0:
+		m.use("Read", `{"file_path":"/repo/a.go"}`)
+		m.result(text, "")
+	case 1:
+		m.use("Bash", `{"command":"cd /repo && go test ./... 2>&1 | tail -20","description":"Run the tests"}`)
+		m.say(`"type":"progress","data":{"type":"bash_progress","output":%s,"elapsedTimeSeconds":3},"toolUseID":"bash-progress-1","uuid":"p-%08d"`, text, i)
+		m.result(quote("Exit code 1\n--- FAIL: TestFlush (0.01s)\nFAIL"), `,"is_error":true`)
+	case 2:
+		m.use("Edit", fmt.Sprintf(`{"file_path":"/repo/a.go","old_string":%s,"new_string":%s}`, text, text))
+		m.result(quote("The file /repo/a.go has been updated."), "")
+	case 3:
+		m.use("Grep", `{"pattern":"flush","path":"/repo"}`)
+		m.result(text, "")
+	}
+}
+
+func (m *maker) say(format string, args ...any) {
+	fmt.Fprintf(m, "{"+format, args...)
+	fmt.Fprintf(m, `,"isSidechain":false,"userType":"external","cwd":"/repo","sessionId":"session-%d-%d","version":"2.0.0","timestamp":"2026-01-02T03:%02d:%02d.000Z"}`+"\n",
+		m.i%m.sessions, m.i/m.sessions/500, m.i/60%60, m.i%60)
+}
+
+func (m *maker) use(tool, input string) {
+	m.say(`"type":"assistant","uuid":"use-%08d","message":{"id":"msg_%08d","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"toolu_%016d","name":%q,"input":%s}],"usage":{"input_tokens":4,"cache_read_input_tokens":12000,"output_tokens":230}}`, m.i, m.i, m.i, tool, input)
+}
+
+func (m *maker) result(text, rest string) {
+	m.say(`"type":"user","uuid":"res-%08d","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%016d","content":%s%s}]},"toolUseResult":{"type":"text","file":{"filePath":"/repo/a.go","content":%s,"numLines":3}}`, m.i, m.i, text, rest, text)
+}
+
+// transcript is a made-up transcript of at least n bytes.
+func transcript(n int) []byte {
+	m := &maker{sessions: 1}
+	for m.Len() < n {
+		m.next()
+	}
+	return m.Bytes()
 }
 
 func quote(s string) string {

@@ -57,7 +57,7 @@ func claudeBlocks(content []byte) []claudeBlock {
 			case "server_name":
 				b.server = textOf(value)
 			case "text":
-				b.text = textOf(value)
+				b.text = endsOf(value)
 			case "tool_use_id":
 				b.callID = textOf(value)
 			case "is_error":
@@ -134,10 +134,11 @@ func claudeResult(s *session, b *claudeBlock, payload json.RawMessage, at time.T
 	s.result(r)
 }
 
-// blockText is the text of a content that is a text or a list of blocks.
+// blockText is the text of a content that is a text or a list of blocks, of a
+// long one both ends.
 func blockText(content []byte) string {
 	if len(content) > 0 && content[0] == '"' {
-		return textOf(content)
+		return endsOf(content)
 	}
 	var texts []string
 	for _, b := range claudeBlocks(content) {

@@ -21,8 +21,7 @@ import (
 //
 // Records come in the order of the document. All other values are passed over.
 type document struct {
-	dec    *json.Decoder
-	bound  *boundedReader
+	*window
 	stream []string
 	keep   []string
 	one    func(path string, raw json.RawMessage) error
@@ -34,12 +33,13 @@ type stopped struct{ error }
 // readDocument hands the records of a document to one. A document that breaks
 // off is torn; what came before counts.
 func (s *source) readDocument(r io.Reader, f *format, one func(path string, raw json.RawMessage) error) error {
-	bound := &boundedReader{r: r}
-	d := &document{dec: json.NewDecoder(bound), bound: bound, stream: f.stream, keep: f.keep, one: one}
+	d := &document{window: s.newWindow(r), stream: f.stream, keep: f.keep, one: one}
 	for {
-		err := d.value("")
+		_, err := d.peek()
+		if err == nil {
+			err = d.part("")
+		}
 		var own stopped
-		var syntax *json.SyntaxError
 		switch {
 		case err == nil:
 		case errors.As(err, &own):
@@ -49,75 +49,99 @@ func (s *source) readDocument(r io.Reader, f *format, one func(path string, raw 
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			s.stats.Torn = true
 			return nil
-		case errors.As(err, &syntax):
+		case errors.Is(err, errWrong):
 			s.stats.Broken++
-			return fmt.Errorf("byte %d is no JSON (%w); what came before it was read", d.dec.InputOffset(), err)
+			return fmt.Errorf("%w at byte %d; what came before it was read", err, d.offset())
 		default:
 			return err
 		}
 	}
 }
 
-// value reads the value that is next, at a path.
-func (d *document) value(path string) error {
-	t, err := d.token()
+// part reads the value that is next, at a path where there may be records.
+func (d *document) part(path string) error {
+	c, err := d.peek()
 	switch {
 	case err != nil:
-		return err
-	case t == json.Delim('{'):
+		return inside(err)
+	case c == '{':
 		return d.object(path)
-	case t == json.Delim('['):
+	case c == '[':
 		return d.array(path)
 	}
-	return nil
+	_, err = d.value()
+	return err
 }
 
 func (d *document) object(path string) error {
-	for d.dec.More() {
-		key, err := d.token()
+	return d.each('}', func() error {
+		raw, err := d.value()
 		if err != nil {
-			return inside(err)
+			return err
 		}
-		name, _ := key.(string)
+		if raw[0] != '"' {
+			return errWrong
+		}
+		name := textOf(raw)
 		if path != "" {
 			name = path + "." + name
 		}
+		c, err := d.next()
 		switch {
+		case err != nil:
+			return err
+		case c != ':':
+			return errWrong
 		case slices.Contains(d.keep, name):
-			err = d.record(name)
+			return d.record(name)
 		case d.wanted(name):
-			err = d.value(name)
-		default:
-			err = d.skip()
+			return d.part(name)
 		}
-		if err != nil {
-			return inside(err)
-		}
-	}
-	_, err := d.token()
-	return inside(err)
+		return d.skip()
+	})
 }
 
 func (d *document) array(path string) error {
-	records := slices.Contains(d.stream, path)
-	for d.dec.More() {
-		var err error
+	records, wanted := slices.Contains(d.stream, path), d.wanted(path)
+	return d.each(']', func() error {
 		switch {
 		case records:
-			err = d.record(path)
-		case d.wanted(path):
-			if err = d.value(path); err == nil {
-				err = d.tell(path, nil)
-			}
-		default:
-			err = d.skip()
+			return d.record(path)
+		case !wanted:
+			return d.skip()
 		}
-		if err != nil {
-			return inside(err)
+		if err := d.part(path); err != nil {
+			return err
+		}
+		return d.tell(path, nil)
+	})
+}
+
+// each reads the members of the object or array that is next.
+func (d *document) each(end byte, member func() error) error {
+	if _, err := d.next(); err != nil {
+		return err
+	}
+	switch c, err := d.peek(); {
+	case err != nil:
+		return inside(err)
+	case c == end:
+		d.p++
+		return nil
+	}
+	for {
+		if err := member(); err != nil {
+			return err
+		}
+		switch c, err := d.next(); {
+		case err != nil:
+			return err
+		case c == end:
+			return nil
+		case c != ',':
+			return errWrong
 		}
 	}
-	_, err := d.token()
-	return inside(err)
 }
 
 // wanted reports whether there may be records at the path or below it.
@@ -133,9 +157,8 @@ func (d *document) wanted(path string) bool {
 }
 
 func (d *document) record(path string) error {
-	var raw json.RawMessage
-	d.bound.left = maxRecord
-	if err := d.dec.Decode(&raw); err != nil {
+	raw, err := d.value()
+	if err != nil {
 		return err
 	}
 	return d.tell(path, raw)
@@ -146,51 +169,4 @@ func (d *document) tell(path string, raw json.RawMessage) error {
 		return stopped{err}
 	}
 	return nil
-}
-
-// skip passes over one value, token by token, so that it may be of any size.
-func (d *document) skip() error {
-	for depth := 0; ; {
-		t, err := d.token()
-		if err != nil {
-			return err
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
-}
-
-func (d *document) token() (json.Token, error) {
-	d.bound.left = maxRecord
-	return d.dec.Token()
-}
-
-// inside makes the end of the source an unexpected one.
-func inside(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// boundedReader refuses to read more than left bytes.
-type boundedReader struct {
-	r    io.Reader
-	left int
-}
-
-func (b *boundedReader) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLong
-	}
-	n, err := b.r.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
 }

@@ -9,6 +9,7 @@ import (
 // Bounds of what is read before the format is known.
 const (
 	headBytes   = 256 << 10
+	maxHead     = 4 << 20 // if the first line is that long
 	headRecords = 20
 )
 
@@ -27,7 +28,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // longer. The reader that it returns begins with what was read.
 func readHead(r io.Reader) (*head, io.Reader, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, headBytes))
-	for err == nil && len(raw) >= headBytes && len(raw) < maxRecord && bytes.IndexByte(raw, '\n') < 0 {
+	for err == nil && len(raw) >= headBytes && len(raw) < maxHead && bytes.IndexByte(raw, '\n') < 0 {
 		var more []byte
 		more, err = io.ReadAll(io.LimitReader(r, int64(len(raw))))
 		raw = append(raw, more...)

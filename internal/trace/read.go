@@ -21,6 +21,7 @@ type Options struct {
 	Progress func(done, total int64)
 
 	judge func(classify.Observation) classify.Verdict // nil: classify.Observe
+	wait  func() error                                // see source; nil: does not wait
 }
 
 // notRecognised is the Problem of a source of no known format.
@@ -38,13 +39,17 @@ func Read(ctx context.Context, name string, r io.Reader, o Options, yield func(*
 // source is the reading of one source.
 type source struct {
 	stats Stats
-	last  bool  // the line has no end
-	ended error // of the context or of whoever takes the entries
+	wait  func() error // returns when the source may take memory for a long record
+	last  bool         // the line has no end
+	ended error        // of the context or of whoever takes the entries
 }
 
 // read tells the entries of a source, calls that were told before among them.
 func read(ctx context.Context, name string, r io.Reader, o Options, take func(*entry) error) *source {
-	src := &source{stats: Stats{File: name}}
+	src := &source{stats: Stats{File: name}, wait: func() error { return nil }}
+	if o.wait != nil {
+		src.wait = o.wait
+	}
 	if err := src.read(ctx, r, o, take); err != nil {
 		if src.ended = ctx.Err(); src.ended == nil {
 			var own stopped

@@ -15,7 +15,7 @@ import (
 // plainFormat is a small format for tests of the core: lines {"s","do","id"}.
 var plainFormat = &format{
 	name:  "plain",
-	sniff: func(h *head) bool { return len(h.first) > 0 && strings.Contains(string(h.first[0]), `"do"`) },
+	sniff: func(h *head) bool { return len(h.first) > 0 && !h.keys["plain"] && strings.Contains(string(h.first[0]), `"do"`) },
 	open:  func(s *sink) decoder { return plainDecoder{s} },
 }
 

@@ -103,10 +103,17 @@ func blanks(raw []byte, p int) int {
 	return p
 }
 
-// skipValue returns the index after the value at p, -1 if there is none.
+// What the skip functions return in place of an index.
+const (
+	cutShort = -1 // more bytes might complete the value
+	wrong    = -2
+)
+
+// skipValue returns the index after the value at p, or that it is cut short or
+// wrong.
 func skipValue(raw []byte, p int) int {
 	if p >= len(raw) {
-		return -1
+		return cutShort
 	}
 	switch raw[p] {
 	case '"':
@@ -119,7 +126,7 @@ func skipValue(raw []byte, p int) int {
 		end++
 	}
 	if end == p {
-		return -1
+		return wrong
 	}
 	return end
 }
@@ -137,7 +144,7 @@ func skipString(raw []byte, p int) int {
 	for p++; ; {
 		n := bytes.IndexByte(raw[p:], '"')
 		if n < 0 {
-			return -1
+			return cutShort
 		}
 		end := p + n
 		escapes := 0
@@ -158,17 +165,17 @@ func skipNested(raw []byte, p int) int {
 		switch c := raw[p]; c {
 		case '"':
 			if p = skipString(raw, p); p < 0 {
-				return -1
+				return p
 			}
 			continue
 		case '{', '[':
 			if len(open) >= maxSkim {
-				return -1
+				return wrong
 			}
 			open = append(open, c+2) // the sign that closes it
 		case '}', ']':
 			if open[len(open)-1] != c {
-				return -1
+				return wrong
 			}
 			if open = open[:len(open)-1]; len(open) == 0 {
 				return p + 1
@@ -176,7 +183,7 @@ func skipNested(raw []byte, p int) int {
 		}
 		p++
 	}
-	return -1
+	return cutShort
 }
 
 // textOf is a string's text; "" for another value.
@@ -190,6 +197,23 @@ func textOf(raw []byte) string {
 	var text string
 	_ = json.Unmarshal(raw, &text) // what cannot be read is empty
 	return text
+}
+
+// maxWhole is the longest text that is decoded as a whole, in bytes.
+const maxWhole = 256 << 10
+
+// endsOf is textOf for a text of which the beginning and the end are enough:
+// the middle of a long one is left out. It is cut at spaces, where no escape is.
+func endsOf(raw []byte) string {
+	if len(raw) <= maxWhole || raw[0] != '"' {
+		return textOf(raw)
+	}
+	first, last := raw[:maxWhole/4], raw[len(raw)-maxWhole/4:]
+	end, start := bytes.LastIndexByte(first, ' '), bytes.IndexByte(last, ' ')
+	if end < 1 || start < 0 {
+		return textOf(raw)
+	}
+	return textOf(append(bytes.Clone(first[:end]), '"')) + " … " + textOf(append([]byte{'"'}, last[start+1:]...))
 }
 
 // numberOf is an integer; 0 for another value.
