@@ -14,9 +14,11 @@ import (
 
 // plainFormat is a small format for tests of the core: lines {"s","do","id"}.
 var plainFormat = &format{
-	name:  "plain",
-	sniff: func(h *head) bool { return len(h.first) > 0 && !h.keys["plain"] && strings.Contains(string(h.first[0]), `"do"`) },
-	open:  func(s *sink) decoder { return plainDecoder{s} },
+	name: "plain",
+	sniff: func(h *head) bool {
+		return len(h.first) > 0 && !h.keys["plain"] && strings.Contains(string(h.first[0]), `"do"`)
+	},
+	open: func(s *sink) decoder { return plainDecoder{s} },
 }
 
 var plainDocument = &format{

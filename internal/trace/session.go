@@ -127,7 +127,7 @@ func (s *session) issue(c issued) {
 	s.calls++
 	fixed := c.key != ""
 	if !fixed {
-		o.key = s.sink.judge(o.observation(classify.Observation{})).Key
+		o.key = classify.Key(o.observation(classify.Observation{}))
 	}
 	o.tool = clip(c.tool)
 	o.known = identify(s.key, c.id, c.tool, c.at)
@@ -167,6 +167,7 @@ func (s *session) result(r resulted) {
 	if r.verdict != nil {
 		e.Verdict = *r.verdict
 	} else {
+		r.obs.Unmarked = r.obs.Unmarked || r.how == Judged
 		e.Verdict = s.sink.judge(c.observation(r.obs))
 	}
 	if c.fixed {
