@@ -16,6 +16,10 @@ var (
 	pageSource string
 	//go:embed page.css
 	pageStyle string
+	//go:embed session.js
+	sessionScript string
+	//go:embed marks.js
+	marksScript string
 	//go:embed timeline.js
 	timelineScript string
 	//go:embed page.js
@@ -44,7 +48,7 @@ func HTML(w io.Writer, r *analysis.Result) error {
 	if err != nil {
 		return err
 	}
-	script := timelineScript + pageScript
+	script := sessionScript + marksScript + timelineScript + pageScript
 	m.Security, m.Style, m.Script = policyOf(pageStyle, script), template.CSS(pageStyle), template.JS(script)
 	var b bytes.Buffer
 	if err := page.Execute(&b, m); err != nil {

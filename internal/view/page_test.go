@@ -206,6 +206,27 @@ func TestHostileTextsDoNothing(t *testing.T) {
 	}
 }
 
+// Were a text to become markup all the same, the page's policy would stop it.
+func TestThePageRunsNothingButItsOwn(t *testing.T) {
+	p := open(t, quiet(), 1280, 900)
+	refused := eval[bool](p, `(async () => {
+		const script = document.createElement("script");
+		script.textContent = "window.harmed = 1";
+		document.body.append(script);
+		const button = document.createElement("button");
+		button.setAttribute("onclick", "window.harmed = 1");
+		document.body.append(button);
+		button.click();
+		return fetch("https://example.org/").then(() => false, () => true);
+	})()`, awaited)
+	if !refused || eval[bool](p, `"harmed" in window`) {
+		t.Error("a foreign script ran, or a request left")
+	}
+	p.mu.Lock()
+	p.faults = nil // the browser's complaints about the above
+	p.mu.Unlock()
+}
+
 func TestNarrowPageHasNoSidewaysScroll(t *testing.T) {
 	for name, r := range map[string]*analysis.Result{"full": full(), "hostile": hostile(), "quiet": quiet()} {
 		p := open(t, r, 400, 800)
