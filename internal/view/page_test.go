@@ -82,6 +82,8 @@ func TestKeysMoveThroughTheCalls(t *testing.T) {
 			t.Errorf("step %d: got %q, want it to begin with %q", i, got, s.want)
 		}
 	}
+	p.press(kb.PageDown, kb.PageDown, kb.PageDown)
+	p.detail("focus.png", "#timeline")
 	if got := eval[string](p, `document.getElementById("detail").getAttribute("aria-live")`); got != "polite" {
 		t.Errorf("the description is announced %q, want polite", got)
 	}
