@@ -25,7 +25,6 @@ func TestInspectSampleThatIsTooLong(t *testing.T) {
 		return strings.Join(parts, ",")
 	}
 	tests := []struct{ name, messages, events string }{
-		{"messages alone", list(message, calls), ""},
 		{"events, and messages that were cut", list(message, 10), list(event, calls)},
 		{"both", list(message, calls), list(event, calls)},
 	}
