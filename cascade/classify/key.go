@@ -34,20 +34,6 @@ func keyOf(o Observation, c command) string {
 	return tool
 }
 
-// wholeTool are the rules whose failures are the tool's own, whatever program
-// or host the call was for.
-var wholeTool = map[string]bool{
-	"text:safe to fetch": true, // the check before a fetch, not the host, is out of reach
-}
-
-// key is that of the call, or of the whole tool if the rule says so.
-func (e *evidence) key(rule string) string {
-	if wholeTool[rule] && e.Server == "" {
-		return toolName(e.Tool)
-	}
-	return keyOf(e.Observation, e.cmd)
-}
-
 // toolName is the tool's name on one line. Slashes stay: they make a path of
 // the map.
 func toolName(tool string) string {

@@ -129,20 +129,6 @@ func TestKeyOfAServersTool(t *testing.T) {
 	})
 }
 
-func TestKeyOfAWholeTool(t *testing.T) {
-	o := Observation{
-		Tool: "WebFetch", Input: []byte(`{"url":"https://a.example/x"}`), Failed: true,
-		Result: "Unable to verify if domain a.example is safe to fetch. This may be due to network restrictions.",
-	}
-	if got := Observe(o); got.Key != "WebFetch" || got.Category.String() != "network" {
-		t.Errorf("got %+v, want a network failure of WebFetch", got)
-	}
-	o.Result = "getaddrinfo ENOTFOUND a.example"
-	if got := Observe(o).Key; got != "WebFetch/a.example" {
-		t.Errorf("got %q, want WebFetch/a.example", got)
-	}
-}
-
 func TestNamesOfToolsAreShort(t *testing.T) {
 	for _, set := range [...]map[string]bool{shellTools, fetchTools} {
 		for name := range set {

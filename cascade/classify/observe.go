@@ -83,11 +83,11 @@ type Observation struct {
 
 // Verdict is what an Observation says about its tool.
 type Verdict struct {
-	Key        string           // that of Key; the tool alone where a rule says that all of it is meant
+	Key        string           // that of Key
 	Outcome    cascade.Outcome  // zero: Failed
 	Category   cascade.Category // of a failure; Unknown otherwise
 	Class      string           // the category, or ok, invalid_input, cancelled, user_denied, config, none
-	Signature  string           // of a result that is an error; at most MaxSignature bytes
+	Signature  string           // of a result that is an error, bare or behind its scope; at most MaxSignature bytes
 	RetryAfter time.Duration    // of a rate limit or an unavailable service; zero: none
 	Rule       string           // which rule decided, for logs and reports
 }
@@ -103,14 +103,14 @@ func Observe(o Observation) Verdict {
 	}
 	e := newEvidence(o, cmd)
 	c, rule := e.judge()
-	v := Verdict{Key: e.key(rule), Outcome: c.outcome(), Category: c.category(), Class: c.String(), Rule: rule}
+	v := Verdict{Key: keyOf(o, cmd), Outcome: c.outcome(), Category: c.category(), Class: c.String(), Rule: rule}
 	if own, ok := e.own(rule); ok {
 		v.Outcome, v.Category, v.Class = own.outcome, own.category, own.class
 	}
 	if c == worked {
 		return v
 	}
-	v.Signature = signature(e.text)
+	v.Signature = scoped(v.Category, e.scope(v.Key), signature(e.text))
 	if rule == noOutputRule {
 		v.Signature = noOutputSignature
 	}
