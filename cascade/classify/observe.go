@@ -183,7 +183,7 @@ func (e *evidence) failed() bool { return e.toldBy != "" || e.Observation.failed
 
 // plain: a success that nothing has to be read for.
 func (o Observation) plain() bool {
-	return !o.failed() && len(o.Payload) == 0 && !o.Unmarked && o.Agent != Codex
+	return !o.failed() && len(o.Payload) == 0 && !o.Unmarked && !o.toldInText()
 }
 
 // questions are the tables in the order in which they are asked; the first
@@ -234,6 +234,8 @@ func (e *evidence) otherwise() (class, string) {
 		return invalidInput, "default:exit"
 	case e.Err != nil:
 		return unknown, "default:error"
+	case e.Protocol == Agent && e.cmd.program != "" && e.text != "":
+		return invalidInput, "default:exit" // a command that failed and says why
 	case e.text == "":
 		return none, "default:empty"
 	case e.Protocol == MCP || e.Protocol == Agent:

@@ -99,7 +99,7 @@ func (f fields) blocks(name string) string {
 // of its agent or protocol, and nothing else: ordinary output is not searched.
 func (e *evidence) readPayload() {
 	switch shape, known := shapes[e.Agent]; {
-	case known && (len(e.Payload) > 0 || e.Agent == Codex && e.Result != ""):
+	case known && (len(e.Payload) > 0 || e.toldInText()):
 		shape(e, object(e.Payload))
 	case len(e.Payload) == 0:
 	case e.Protocol == MCP:
@@ -107,6 +107,12 @@ func (e *evidence) readPayload() {
 	case e.Protocol == A2A:
 		a2aShape(e, object(e.Payload))
 	}
+}
+
+// toldInText: the agent's harness may write into the text what others put into
+// a payload.
+func (o Observation) toldInText() bool {
+	return o.Agent == Codex && o.Result != "" || o.Agent == ClaudeCode && strings.HasPrefix(o.Result, movedAway)
 }
 
 // tell is what a field of the payload settles by itself.

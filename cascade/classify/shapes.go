@@ -51,13 +51,17 @@ func claudeShape(e *evidence, f fields) {
 	}
 }
 
+// movedAway is what the harness says of a command that has met its time limit
+// and was moved to the background.
+const movedAway = "Command did not complete within its "
+
 // claudeShell: a command that was interrupted, that was moved to the
 // background at its time limit, or that met a rate limit of GitHub.
 func claudeShell(e *evidence, f fields) {
 	switch ms, limited := f.number("timedOutAfterMs"); {
 	case f.says("interrupted", true):
 		e.tell(cancelled, "interrupted")
-	case limited && ms > 0:
+	case limited && ms > 0, strings.HasPrefix(e.Result, movedAway):
 		e.tell(timeout, "timedOutAfterMs")
 	case !absent(f["ghRateLimitHint"]):
 		e.tell(rateLimit, "ghRateLimitHint")

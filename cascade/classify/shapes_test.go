@@ -56,6 +56,24 @@ func TestClaudeCode(t *testing.T) {
 	})
 }
 
+func TestClaudeCodeTimeLimit(t *testing.T) {
+	tests := []struct{ name, command, payload, result, want string }{
+		{"a build", "make all", `{"stdout":"","timedOutAfterMs":120000}`, "", "none"},
+		{"a client", "curl https://x.invalid", `{"stdout":"","timedOutAfterMs":120000}`, "", "timeout"},
+		{"a client, in the text", "curl https://x.invalid", "", "Command did not complete within its 120s timeout and was moved to the background", "timeout"},
+		{"a build, in the text", "make all", "", "Command did not complete within its 120s timeout and was moved to the background", "none"},
+		{"in time", "curl https://x.invalid", `{"stdout":"","timedOutAfterMs":0}`, "It did not complete within its 120s timeout", "ok"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Observe(Observation{Protocol: Agent, Agent: ClaudeCode, Tool: "Bash", Shell: tt.command, Payload: []byte(tt.payload), Result: tt.result})
+			if got.Class != tt.want {
+				t.Errorf("got %s by %s, want %s", got.Class, got.Rule, tt.want)
+			}
+		})
+	}
+}
+
 func TestCodex(t *testing.T) {
 	testShape(t, Observation{Protocol: Agent, Agent: Codex}, []shaped{
 		{"a head with an exit code", "Bash", "", "Chunk ID: 1\nProcess exited with code 7\nFinal output:\ncurl: (7) Failed to connect", false, "network"},

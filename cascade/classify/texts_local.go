@@ -32,7 +32,6 @@ var firstTexts = []textRule{
 	{class: invalidInput, lit: "option", pattern: `\b(?:unknown|unrecogni[sz]ed|invalid|illegal|ambiguous|no such|bad) (?:command.?line )?option\b`, example: "curl: option --timeout: is unknown; error: unknown option '--timeout'"},
 	{class: invalidInput, lit: "argument", pattern: `\bunrecogni[sz]ed arguments?\b|\bunexpected arguments?\b|\bthe following arguments are required`, example: "error: unexpected argument '--timeout' found"},
 	{class: invalidInput, lit: "flag", pattern: `\b(?:unknown|invalid|unrecogni[sz]ed) (?:shorthand )?flag\b|flag provided but not defined`, example: "Error: unknown flag: --timeout"},
-	{class: invalidInput, lit: "imported from", pattern: `cannot find module ['\"]?(?:/|\.|\w:)\S+ imported from`, example: "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/w/x.mjs' imported from /w/y.mjs"},
 	{class: invalidInput, lit: "makefile", pattern: `^make(?:\[\d+\])?: \S*makefile\S*: no such file`, example: "make: Makefile: No such file or directory"},
 	{class: auth, lit: "could not read ", pattern: `\bcould not read (?:username|password)\b`, example: "fatal: could not read Password for 'https://example.com': No such device or address"},
 	{class: network, lit: "could not be resolved", pattern: `\b(?:name|host|hostname|address) could not be resolved`, example: "The remote name could not be resolved: 'nope.invalid'"},
@@ -43,6 +42,8 @@ var firstTexts = []textRule{
 	{class: config, lit: "environment variable", pattern: `\benvironment variable\b.* (?:not set|not found|is required|is missing|must be set|unset)\b|\b(?:missing|set) (?:the )?(?:required )?environment variable`, example: "Error: X_TOKEN environment variable is not set"},
 	{class: config, lit: "lookup disabled", example: "go: module lookup disabled by GOPROXY=off"},
 	{class: invalidInput, lit: "error command", pattern: `\Aerror command "[^"\n]+" not found`, example: `error Command "nosuch" not found.`},
+	{class: invalidInput, lit: "cannot find module", pattern: `cannot find module ['"](?:/|\.\.?/|\w:[/\\])`, example: "Error: Cannot find module '/w/app.js'"},
+	{class: invalidInput, lit: "loading certificate", example: "Could not open file or uri for loading certificate from /nope"},
 }
 
 // stoppedTexts: somebody refused the call or ended it.
@@ -124,6 +125,7 @@ var filesystemTexts = []textRule{
 	{class: filesystem, lit: "disk image is malformed", example: "sqlite3.DatabaseError: database disk image is malformed"},
 	{class: filesystem, lit: "acquiring the state lock", example: "Error: Error acquiring the state lock"},
 	{class: filesystem, lit: "i/o error", pattern: `\bi/o error\b`, example: "I/O error: /dev/sda1"},
+	{class: filesystem, lit: "no locks available", example: "OSError: [Errno 37] No locks available"},
 }
 
 // toolMissingTexts: the tool or its program is not there.

@@ -183,7 +183,7 @@ var networkTexts = []textRule{
 	{class: network, lit: "browser has disconnected", example: "Error: browser has disconnected"},
 	{class: network, lit: "page crashed", example: "Page crashed"},
 	{class: network, lit: "server", pattern: `\bserver (?:shut down|went away|disappeared|exited|crashed|died|stopped)\b|\bserver process exited\b`, example: "The server shut down unexpectedly."},
-	{class: network, lit: "initializ", pattern: `\bserver (?:is |was )?not (?:yet )?initiali[sz]ed\b|\bbefore initialization was complete\b`, example: "Server not initialized"},
+	{class: network, lit: "initiali", pattern: `\bserver (?:is |was )?not (?:yet )?initiali[sz]ed\b|\bbefore initialization was complete\b`, example: "Server not initialized"},
 	{class: network, lit: "nxdomain", pattern: `\bnxdomain\b|\bservfail\b`, example: "** server can't find nope.invalid: NXDOMAIN"},
 	{class: network, lit: "dns", pattern: `\bdns (?:error|failure|lookup|resolution|server)|\bdns_probe|\bdns[_ ]fail`, example: "DNS lookup gave nothing"},
 	{class: network, lit: "err_", pattern: `\berr_(?:proxy|socks|tunnel|connection|internet|address|name_not|network|cert|ssl|empty_response|quic|http2)`, example: "ERR_PROXY_CONNECTION_FAILED"},
@@ -203,6 +203,9 @@ var networkTexts = []textRule{
 	{class: network, lit: "decoding response body", example: "error decoding response body"},
 	{class: network, lit: "replaced source", example: "failed to query replaced source registry"},
 	{class: network, lit: "corrupted", pattern: `\bseems to be corrupted\b`, example: "tarball data for x seems to be corrupted"},
+	{class: network, lit: "not on the network", example: "Machine is not on the network"},
+	{class: network, lit: "link has been severed", example: "Link has been severed"},
+	{class: network, lit: "transport endpoint shutdown", example: "Cannot send after transport endpoint shutdown"},
 }
 
 // lateTexts: an answer that came too late, in texts that also say what was
@@ -231,6 +234,7 @@ var timeoutTexts = []textRule{
 	{class: timeout, lit: "no new output after", example: "The command has no new output after 30 seconds."},
 	{class: timeout, lit: "stopped arriving", example: "The response stopped arriving"},
 	{class: timeout, lit: "not exit within", example: "The process did not exit within 30 s"},
+	{class: timeout, lit: "timer expired", example: "Timer expired"},
 }
 
 // connectTexts: no way to the tool; a timeout in the same text is why.
