@@ -242,11 +242,11 @@ func TestNarrowPageHasNoSidewaysScroll(t *testing.T) {
 func TestPageIsBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	list := []analysis.Timeline{longSession(rng, "huge", 60_000, 40)}
-	for i := range 700 {
-		list = append(list, longSession(rng, fmt.Sprint("s", i), 400, 9))
+	for i := range 520 {
+		list = append(list, longSession(rng, fmt.Sprint("s", i), 250, 9))
 	}
 	r := result("faithful", list...)
-	for i := range 5000 {
+	for i := range 1200 {
 		r.ByTool = append(r.ByTool, analysis.Part{Name: fmt.Sprint("tool ", i, strings.Repeat("x", 1000))})
 		r.Frontier = append(r.Frontier, analysis.Point{Policy: fmt.Sprint("p", i), Saved: i % 97, Lost: i % 31})
 	}
