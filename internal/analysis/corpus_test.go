@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/expediter-go/expediter/internal/analysis"
+	"github.com/expediter-go/expediter/internal/trace"
 )
 
 func TestCorpus(t *testing.T) {
-	r, err := analysis.Run(t.Context(), stream(corpus(t)), analysis.Options{Policies: analysis.Baselines(), Splice: true, Seed: 1, Timelines: 20})
+	r, err := analysis.Run(t.Context(), stream(recorded(t, recordings)), analysis.Options{Policies: analysis.Baselines(), Splice: true, Seed: 1, Timelines: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,4 +34,27 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	t.Log(len(r.Frontier), n, len(r.Timelines), r.Omitted, r.Notes)
+}
+
+func TestIncidents(t *testing.T) {
+	ev := recorded(t, incidents)
+	for _, p := range analysis.Baselines() {
+		by := map[string]*analysis.Counts{}
+		for _, e := range ev {
+			if by[e.Session] == nil {
+				var mine []trace.Event
+				for _, o := range ev {
+					if o.Session == e.Session {
+						mine = append(mine, o)
+					}
+				}
+				r, err := analysis.Run(t.Context(), stream(mine), analysis.Options{Policies: []analysis.Policy{p}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				by[e.Session] = &r.Counts
+				t.Logf("%s %s %+v", p.Name, e.Session, r.Counts)
+			}
+		}
+	}
 }

@@ -59,8 +59,7 @@ func (l *layer) lay(c chunk) {
 		case trace.Issue:
 			l.watch.issued(i, e, l.issue(s, e), s.w)
 		case trace.Result:
-			l.result(s, e)
-			l.watch.resulted(e)
+			l.watch.resulted(e, l.result(s, e))
 		}
 	}
 	if c.last {
@@ -106,11 +105,12 @@ func (l *layer) issue(s *laid, e *event) expediter.Verb {
 	return d.Verb
 }
 
-func (l *layer) result(s *laid, e *event) {
+// result counts a result and returns what was decided for its call.
+func (l *layer) result(s *laid, e *event) expediter.Verb {
 	s.draw.next()
 	verb, known := s.w.Result(e.call, l.policy.Filter.hears(e.outcome, e.answered), e.step, e.at)
 	if !known {
-		return
+		return expediter.Pause
 	}
 	s.counts.resulted(verb, e)
 	if l.tools != nil {
@@ -120,6 +120,7 @@ func (l *layer) result(s *laid, e *event) {
 		c.resulted(verb, e)
 	}
 	s.draw.result(e, s.w)
+	return verb
 }
 
 // category is the row of a result in the table of categories.

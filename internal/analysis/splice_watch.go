@@ -86,7 +86,7 @@ type watch struct {
 	*spliced
 	figures *Avoidance // of its kind
 	outage  *outage
-	failed  map[string]int   // results of the outage, by key
+	failed  map[string]int   // calls that were made and failed, by key
 	past    bool             // the outage's chunk was applied
 	waits   map[string]*wait // after its end: the tools that were not tried again yet
 	ended   bool
@@ -117,8 +117,8 @@ func (w *watch) issued(i int, e *event, verb expediter.Verb, x *replay.WhatIf) {
 	}
 }
 
-func (w *watch) resulted(e *event) {
-	if w != nil && e.doomed {
+func (w *watch) resulted(e *event, verb expediter.Verb) {
+	if w != nil && e.doomed && verb.Go() {
 		w.failed[e.name(FullKeys)]++
 	}
 }
