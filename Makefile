@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
 COUNT ?= 6
 
-.PHONY: build test race vet lint fuzz bench ci
+.PHONY: build test race vet lint fuzz bench evidence ci
 
 build:
 	go build -o expediter-cli ./cmd/expediter
@@ -34,6 +34,10 @@ fuzz:
 # The table of docs/performance.md.
 bench:
 	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+
+# docs/evidence.md, from the recordings in ../shared/data.
+evidence:
+	go test ./internal/analysis -count 1 -run '^TestEvidenceOfRecordings$$' -evidence $(CURDIR)/docs/evidence.md
 
 ci:
 	.ci/run

@@ -233,10 +233,10 @@ func TestSleepOnlyInABubble(t *testing.T) {
 
 // skips are the tests that may be skipped, by file, each with its reason.
 var skips = map[string]string{
-	"internal/trace/corpus_test.go":     "the recordings that it reads are not part of the repository",
-	"internal/analysis/facts_test.go":   "reads recordings that are not in the repository (../shared/data)",
-	"cascade/classify/recorded_test.go": "reads recordings that lie beside the repository",
-	"internal/view/browser_test.go":     "a machine without Chromium; with CI=true its absence is an error",
+	"internal/trace/corpus_test.go":        "the recordings that it reads are not part of the repository",
+	"internal/analysis/recordings_test.go": "the recordings that it reads are not part of the repository",
+	"cascade/classify/recorded_test.go":    "reads recordings that lie beside the repository",
+	"internal/view/browser_test.go":        "a machine without Chromium; with CI=true its absence is an error",
 }
 
 func TestNoTestIsSkipped(t *testing.T) {

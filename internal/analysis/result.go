@@ -108,6 +108,7 @@ type Avoidance struct {
 	WithinOne  int     `json:"within_one"`   // of them, within one probe interval
 	MaxWait    int     `json:"max_wait"`     // requests denied after an outage's end, at most; those of a PAUSE included
 	Unresolved int     `json:"unresolved"`   // the recording ended, or nobody asked again
+	Overdue    int     `json:"overdue"`      // of the unresolved, those denied after one probe interval
 }
 
 // Timeline is one session under the first policy, ready to be drawn. X is a

@@ -39,7 +39,13 @@ func (s *spliced) lay(c chunk) {
 	s.watch = nil
 	w.past = true
 	if c.last {
-		w.figures.Unresolved += len(w.waits)
+		for _, n := range w.waits {
+			w.figures.Unresolved++
+			if n.late {
+				w.figures.Overdue++
+			}
+			w.figures.MaxWait = max(w.figures.MaxWait, n.denied)
+		}
 		delete(s.watched, c.session)
 	}
 }
@@ -79,6 +85,7 @@ func (a *Avoidance) add(b *Avoidance) {
 	a.WithinOne += b.WithinOne
 	a.MaxWait = max(a.MaxWait, b.MaxWait)
 	a.Unresolved += b.Unresolved
+	a.Overdue += b.Overdue
 }
 
 // watch follows one outage. A nil watch follows none.

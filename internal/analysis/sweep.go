@@ -53,8 +53,8 @@ var (
 )
 
 // grid is the policies of a sweep: what opens a circuit against what pauses,
-// for both kinds of keys and filters; then pacing; then trip by rate; then our
-// two named ones.
+// for both kinds of keys and filters; then pacing; then what closes a circuit;
+// then trip by rate; then our two named ones.
 func grid() []Policy {
 	var all []Policy
 	for _, keys := range []Keys{FullKeys, ToolKeys} {
@@ -70,7 +70,7 @@ func grid() []Policy {
 			}
 		}
 	}
-	all = append(append(all, pacings()...), byRate()...)
+	all = append(append(append(all, pacings()...), slowToClose()...), byRate()...)
 	return named(append(all, Baselines()[2:]...))
 }
 
@@ -90,6 +90,22 @@ func pacings() []Policy {
 				for _, backoff := range switches {
 					p := sweepBase()
 					p.FailureThreshold, p.Budget, p.Probe.Every, p.Probe.Backoff = threshold, limit, every, backoff
+					all = append(all, Policy{Config: expediter.Config{Policy: p}})
+				}
+			}
+		}
+	}
+	return all
+}
+
+func slowToClose() []Policy {
+	var all []Policy
+	for _, threshold := range []int{2, 3} {
+		for _, limit := range []int{budget.Default, budget.Unlimited} {
+			for _, every := range []int64{3, 6} {
+				for _, successes := range []int{2, 3} {
+					p := sweepBase()
+					p.FailureThreshold, p.Budget, p.Probe.Every, p.HalfOpenSuccesses = threshold, limit, every, successes
 					all = append(all, Policy{Config: expediter.Config{Policy: p}})
 				}
 			}

@@ -30,6 +30,9 @@ func words(p Policy) string {
 	if q.Probe.Backoff == breaker.On {
 		w[len(w)-1] += " with backoff"
 	}
+	if q.HalfOpenSuccesses > 1 {
+		w = append(w, fmt.Sprintf("%d good probes to close", q.HalfOpenSuccesses))
+	}
 	if p.Keys != FullKeys {
 		w = append(w, "keys "+p.Keys.String())
 	}
@@ -48,7 +51,7 @@ func policyYAML(p Policy) string {
 		fmt.Fprintf(&b, "# for comparison only: keys %s, failures %s, which no file can set\n", p.Keys, p.Filter)
 	}
 	b.WriteString("expediter:\n  policy: faithful\n")
-	fmt.Fprintf(&b, "  failure_threshold: %d\n", q.FailureThreshold)
+	fmt.Fprintf(&b, "  failure_threshold: %d\n  half_open_successes: %d\n", q.FailureThreshold, q.HalfOpenSuccesses)
 	if q.Trip.Policy == breaker.Rate {
 		fmt.Fprintf(&b, "  trip:\n    policy: rate\n    window: %d\n    min_calls: %d\n    rate: %v\n", q.Trip.Window, q.Trip.MinCalls, q.Trip.Rate)
 	}
