@@ -10,6 +10,9 @@ func (a *analysis) notes(r *Result) []string {
 	if a.untimed > 0 {
 		notes = append(notes, fmt.Sprintf("%d sessions have no times: rules that go by time (not_before_ms, after_ms, windows in milliseconds) do not apply to them.", a.untimed))
 	}
+	if a.sessions.cut > 0 {
+		notes = append(notes, fmt.Sprintf("Too many long sessions were open at once: %d were ended early, and went on as new ones.", a.sessions.cut))
+	}
 	if a.Splice {
 		notes = append(notes, "Spliced outages are made up. Their texts are judged as those of real calls; their length and place are drawn by the seed.")
 	}

@@ -66,11 +66,10 @@ func remote(c cascade.Category) bool {
 
 // Names of the policies that every evidence compares with.
 const (
-	NeverOpens       = "never opens"
-	AllFailures      = "all failures per tool"
-	FaithfulPolicy   = "faithful"
-	InteractiveOurs  = "interactive"
-	defaultThreshold = 3
+	NeverOpens      = "never opens"
+	AllFailures     = "all failures per tool"
+	FaithfulPolicy  = "faithful"
+	InteractiveOurs = "interactive"
 )
 
 // Baselines are what a breaker has to be better than, and our two policies.

@@ -97,6 +97,7 @@ func newAnalysis(o Options) (*analysis, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	a.sessions.most = max(maxEngines/(len(a.plain)+len(a.spliced)+2*len(a.points)), 8)
 	if o.Timelines > 0 {
 		a.plain[0].timelines = &keeper{most: o.Timelines}
 	}

@@ -88,7 +88,8 @@ func answers(class string) bool { return class != "ok" && class != "" }
 type session struct {
 	file, name, format string
 	events             []event
-	begun              bool // a chunk of it was handed on
+	begun              bool   // a chunk of it was handed on
+	latest             uint64 // the number of its latest event
 }
 
 // chunk is a stretch of one session. Workers share it and change nothing.
@@ -105,14 +106,21 @@ const (
 	maxChunk = 8192
 	// maxHeld bounds those of all sessions together.
 	maxHeld = 1 << 18
+	// maxEngines bounds the engines that are held for sessions of which a part
+	// was handed on, of all policies together.
+	maxEngines = 4000
 )
 
 // sessions gathers the events of interleaved sessions into chunks.
 type sessions struct {
 	open  map[[2]string]*session
 	order []*session // open ones, in order of their first event
-	held  int
-	texts bool // timelines are wanted
+	held  int        // events
+	begun int        // open sessions of which a part was handed on
+	most  int        // of begun
+	cut   int        // sessions that were ended early, to stay within most
+	count uint64     // of events
+	texts bool       // timelines are wanted
 	emit  func(chunk) error
 	signatures
 }
@@ -132,6 +140,8 @@ func (s *sessions) add(ev *trace.Event) error {
 	}
 	o.events = append(o.events, s.take(ev))
 	s.held++
+	s.count++
+	o.latest = s.count
 	switch {
 	case len(o.events) >= maxChunk:
 		return s.flush(o, false)
@@ -145,16 +155,41 @@ func (s *sessions) add(ev *trace.Event) error {
 func (s *sessions) flush(o *session, last bool) error {
 	c := chunk{session: o, events: o.events, first: !o.begun, last: last}
 	s.held -= len(o.events)
+	switch {
+	case last && o.begun:
+		s.begun--
+	case !last && !o.begun:
+		s.begun++
+	}
 	o.events, o.begun = nil, true
 	if last {
 		s.forget()
 	}
-	return s.emit(c)
+	if err := s.emit(c); err != nil || s.begun <= s.most {
+		return err
+	}
+	return s.cutIdle()
 }
+
+// cutIdle ends the session that has been silent longest, of those of which
+// every policy holds an engine.
+func (s *sessions) cutIdle() error {
+	var idle *session
+	for _, o := range s.order {
+		if o.begun && s.open[o.id()] == o && (idle == nil || o.latest < idle.latest) {
+			idle = o
+		}
+	}
+	s.cut++
+	delete(s.open, idle.id())
+	return s.flush(idle, true)
+}
+
+func (o *session) id() [2]string { return [2]string{o.file, o.name} }
 
 // relieve hands on what is held of every session.
 func (s *sessions) relieve() error {
-	for _, o := range s.order {
+	for _, o := range slices.Clone(s.order) {
 		if len(o.events) > 0 {
 			if err := s.flush(o, false); err != nil {
 				return err
@@ -171,7 +206,7 @@ func (s *sessions) forget() {
 	}
 	kept := s.order[:0]
 	for _, o := range s.order {
-		if s.open[[2]string{o.file, o.name}] == o {
+		if s.open[o.id()] == o {
 			kept = append(kept, o)
 		}
 	}
@@ -182,11 +217,10 @@ func (s *sessions) forget() {
 // end ends every session that had no end of its own.
 func (s *sessions) end() error {
 	for _, o := range slices.Clone(s.order) {
-		id := [2]string{o.file, o.name}
-		if s.open[id] != o {
+		if s.open[o.id()] != o {
 			continue
 		}
-		delete(s.open, id)
+		delete(s.open, o.id())
 		if err := s.flush(o, true); err != nil {
 			return err
 		}
