@@ -36,6 +36,7 @@ var firstTexts = []textRule{
 	{class: auth, lit: "could not read ", pattern: `\bcould not read (?:username|password)\b`, example: "fatal: could not read Password for 'https://example.com': No such device or address"},
 	{class: network, lit: "could not be resolved", pattern: `\b(?:name|host|hostname|address) could not be resolved`, example: "The remote name could not be resolved: 'nope.invalid'"},
 	{class: timeout, lit: "longer than", pattern: `\bkilled\b.*\b(?:longer than|time-?out|time limit)\b`, example: "The command was killed because it ran for longer than the timeout"},
+	{class: timeout, lit: "killed", pattern: `\bkilled:? (?:after \d|timed out)`, example: "killed after 60s"},
 	{class: config, lit: "required property [", example: "The required property [project] is not currently set."},
 	{class: config, lit: "must specify a region", example: "You must specify a region."},
 	{class: invalidInput, lit: "not well-formed", example: "not well-formed (invalid token): line 1, column 0"},
