@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,17 +123,17 @@ func (o analyzeOptions) run(cmd *cobra.Command, paths []string) error {
 	if r == nil || err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return errors.Join(o.print(cmd, r), interrupted(err))
+	if err != nil {
+		return errors.Join(o.print(cmd, r), errEnded)
+	}
+	if err := recognised(r.Files); err != nil {
+		return err
+	}
+	return o.print(cmd, r)
 }
 
-// interrupted is the end of an analysis that was broken off: its figures are
-// printed, and say so.
-func interrupted(err error) error {
-	if err != nil {
-		return errors.New("ended early; the figures are of what was read until then")
-	}
-	return nil
-}
+// errEnded is the end of an analysis that was broken off.
+var errEnded = errors.New("ended early; the figures are of what was read until then")
 
 // drawn is how many sessions are drawn: none where nothing shows them.
 func (o analyzeOptions) drawn() int {
@@ -213,12 +214,10 @@ func isTerminal(r io.Reader) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// noFiles says that nothing was found where recordings were expected.
-func noFiles(files []trace.Stats) error {
-	for _, f := range files {
-		if f.Format != "" {
-			return nil
-		}
+// recognised says that nothing was found where recordings were expected.
+func recognised(files []trace.Stats) error {
+	if slices.ContainsFunc(files, func(f trace.Stats) bool { return f.Format != "" }) {
+		return nil
 	}
-	return fmt.Errorf("none of the %d files is a recording of a known format; docs/analyze.md lists them", len(files))
+	return fmt.Errorf("no recording of a known format in %s; docs/analyze.md lists the formats", count(len(files), "file"))
 }
