@@ -234,6 +234,7 @@ func TestSleepOnlyInABubble(t *testing.T) {
 // skips are the tests that may be skipped, by file, each with its reason.
 var skips = map[string]string{
 	"internal/trace/corpus_test.go":        "the recordings that it reads are not part of the repository",
+	"internal/trace/corpus_facts_test.go":  "the recordings that it reads are not part of the repository",
 	"internal/analysis/recordings_test.go": "the recordings that it reads are not part of the repository",
 	"cascade/classify/recorded_test.go":    "reads recordings that lie beside the repository",
 	"internal/view/browser_test.go":        "a machine without Chromium; with CI=true its absence is an error",
