@@ -16,7 +16,8 @@ const maxRecord = 32 << 20
 var errTooLong = errors.New("a record is longer than 32 MiB; check that it is the right file")
 
 // longRecord is from where on a record is long, in bytes. Of many sources only
-// the one whose turn it is reads long ones: see source.wait.
+// the one whose turn it is reads long ones: see source.wait. It keeps the room
+// that it took, so that the next long one leaves nothing for the collector.
 const longRecord = 1 << 20
 
 // lines reads lines of bounded length.
@@ -37,9 +38,6 @@ func (l *lines) next() (line []byte, ended bool, err error) {
 	part, err := l.r.ReadSlice('\n')
 	if err == nil {
 		return part[:len(part)-1], true, nil
-	}
-	if cap(l.buf) > longRecord {
-		l.buf = nil
 	}
 	l.buf = append(l.buf[:0], part...)
 	long := false

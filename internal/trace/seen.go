@@ -6,12 +6,12 @@ import (
 )
 
 // Seen remembers calls and prompts, so that what a resumed session tells again
-// counts once. It holds at most two generations of a million 64-bit hashes: the
-// older one is forgotten when the newer one is full. A copy that comes after
-// two million other calls is taken for new. The zero Seen is empty.
+// counts once. It holds at most two generations of half a million 64-bit hashes
+// each: the older one is forgotten when the newer one is full. A copy that comes
+// after a million other calls is taken for new. The zero Seen is empty.
 type Seen struct{ young, old map[uint64]struct{} }
 
-const maxSeen = 1 << 20
+const maxSeen = 1 << 19
 
 // add reports whether it has id already.
 func (s *Seen) add(id uint64) bool {

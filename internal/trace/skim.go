@@ -203,17 +203,30 @@ func textOf(raw []byte) string {
 const maxWhole = 256 << 10
 
 // endsOf is textOf for a text of which the beginning and the end are enough:
-// the middle of a long one is left out. It is cut at spaces, where no escape is.
+// the middle of a long one is left out.
 func endsOf(raw []byte) string {
 	if len(raw) <= maxWhole || raw[0] != '"' {
 		return textOf(raw)
 	}
-	first, last := raw[:maxWhole/4], raw[len(raw)-maxWhole/4:]
-	end, start := bytes.LastIndexByte(first, ' '), bytes.IndexByte(last, ' ')
-	if end < 1 || start < 0 {
+	end, start := outsideEscape(raw, maxWhole/4), outsideEscape(raw, len(raw)-maxWhole/4)
+	if end < 0 || start < 0 {
 		return textOf(raw)
 	}
-	return textOf(append(bytes.Clone(first[:end]), '"')) + " … " + textOf(append([]byte{'"'}, last[start+1:]...))
+	return textOf(append(bytes.Clone(raw[:end]), '"')) + " … " + textOf(append([]byte{'"'}, raw[start:]...))
+}
+
+// outsideEscape is the first place from p on where a text can be cut: none of
+// the bytes before it may be the beginning of an escape, or of a pair of them.
+func outsideEscape(raw []byte, p int) int {
+	const longest = len(`\ud83d\ude00`)
+	for limit := p + maxWhole/4; p < limit; p++ {
+		i := bytes.LastIndexByte(raw[p-longest:p], '\\')
+		if i < 0 {
+			return p
+		}
+		p += i // further on it may be gone
+	}
+	return -1
 }
 
 // numberOf is an integer; 0 for another value.

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,6 +56,28 @@ func TestScalars(t *testing.T) {
 	}
 	if isTrue([]byte("false")) || !isTrue([]byte("true")) {
 		t.Error("truth is confused")
+	}
+}
+
+func TestEndsOf(t *testing.T) {
+	for name, piece := range map[string]string{
+		"plain": "y", "escapes here and there": `some longer words in "quotes" and a line end` + "\n", "pairs": "\U0001F600 and a few more letters", "quotes": `a\\"` + "123456789012",
+	} {
+		whole := strings.Repeat(piece, 2*maxWhole/len(piece))
+		raw, err := json.Marshal(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ascii := []byte(strings.ReplaceAll(string(raw), "\U0001F600", `\ud83d\ude00`))
+		got := endsOf(ascii)
+		first, last, ok := strings.Cut(got, " … ")
+		if !ok || !strings.HasPrefix(whole, first) || !strings.HasSuffix(whole, last) || len(first) < maxWhole/16 || len(last) < maxWhole/16 {
+			t.Errorf("%s: %d and %d bytes are not the ends of the text", name, len(first), len(last))
+		}
+	}
+	dense, _ := json.Marshal(strings.Repeat("\n", maxWhole))
+	if got := endsOf(dense); len(got) != maxWhole {
+		t.Errorf("nothing but escapes: got %d bytes, want all %d", len(got), maxWhole)
 	}
 }
 

@@ -49,8 +49,7 @@ func (w *window) more() error {
 	}
 }
 
-// room makes room behind the bytes that are there. A buffer that was long for
-// one value is let go.
+// room makes room behind the bytes that are there.
 func (w *window) room() error {
 	rest := w.buf[w.p:]
 	size := cap(w.buf)
@@ -63,8 +62,6 @@ func (w *window) room() error {
 				return err
 			}
 		}
-	case size > longRecord && len(rest) < longRecord:
-		size = longRecord
 	}
 	w.gone += int64(w.p)
 	w.p = 0
