@@ -7,6 +7,9 @@ func (a *analysis) notes(r *Result) []string {
 	notes := []string{
 		"A static replay cannot know what the agent would have done instead of a call that is denied: the recording goes on as it was.",
 	}
+	if a.early {
+		notes = append(notes, "Reading ended early: the figures are of what was read until then.")
+	}
 	if a.untimed > 0 {
 		notes = append(notes, fmt.Sprintf("%d sessions have no times: rules that go by time (not_before_ms, after_ms, windows in milliseconds) do not apply to them.", a.untimed))
 	}

@@ -26,26 +26,30 @@ type Options struct {
 }
 
 // Run lays every policy over the recordings, in one pass. What it holds in
-// memory is bounded by what its sessions have open at once. It fills all of
-// the Result but Files. The events of one session must not be told twice.
+// memory is bounded, whatever the recordings hold. It fills all of the Result
+// but Files. The events of one session must not be told twice.
+//
+// Where reading ends early, by ctx or by an error of stream, the Result of what
+// was read until then comes with the error. It is nil where a policy is wrong.
 func Run(ctx context.Context, stream Stream, o Options) (*Result, error) {
 	a, err := newAnalysis(o)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	a.start()
-	a.sessions.emit = func(c chunk) error { return a.hand(ctx, c) }
+	a.sessions.emit = func(c chunk) error {
+		a.hand(c)
+		return ctx.Err()
+	}
 	err = stream(ctx, a.sessions.add)
-	if err == nil {
-		err = a.sessions.end()
+	a.sessions.emit = func(c chunk) error {
+		a.hand(c)
+		return nil
 	}
+	a.early = err != nil
+	err = errors.Join(err, a.sessions.end())
 	a.stop()
-	if err != nil {
-		return nil, err
-	}
-	return a.result(), nil
+	return a.result(), err
 }
 
 // analysis is one run.
@@ -61,6 +65,7 @@ type analysis struct {
 	outages  map[*session]*outage // of sessions that have not ended
 	kinds    map[string]int       // outages by kind
 	untimed  int                  // sessions without times
+	early    bool                 // reading ended early
 }
 
 // job is one chunk, as it was and with an outage, for every worker.
@@ -182,7 +187,7 @@ func (a *analysis) stop() {
 }
 
 // hand gives a chunk to every worker.
-func (a *analysis) hand(ctx context.Context, c chunk) error {
+func (a *analysis) hand(c chunk) {
 	j := job{plain: c}
 	if a.Splice {
 		j.spliced = a.withOutage(c)
@@ -191,13 +196,8 @@ func (a *analysis) hand(ctx context.Context, c chunk) error {
 		a.untimed++
 	}
 	for _, w := range a.workers {
-		select {
-		case w.jobs <- j:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+		w.jobs <- j
 	}
-	return nil
 }
 
 // withOutage is the chunk as the spliced runs see it; the zero chunk if its

@@ -246,13 +246,16 @@ func TestRunEndsEarly(t *testing.T) {
 		_ = stream(events[:50])(ctx, yield)
 		return boom
 	}
-	if _, err := analysis.Run(t.Context(), broken, o); !errors.Is(err, boom) {
-		t.Errorf("got %v, want the stream's error", err)
+	r, err := analysis.Run(t.Context(), broken, o)
+	if !errors.Is(err, boom) || r == nil || r.Calls == 0 || !strings.Contains(strings.Join(r.Notes, "\n"), "ended early") {
+		t.Errorf("got %+v, %v, want the stream's error, what was read, and a note", r, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := analysis.Run(ctx, stream(events), o); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want context.Canceled", err)
+	long := random(1, 10, 2000)
+	r, err = analysis.Run(ctx, stream(long), o)
+	if !errors.Is(err, context.Canceled) || r == nil || r.Calls == 0 || r.Calls != r.Policies[3].Calls {
+		t.Errorf("got %+v, %v, want context.Canceled and what was read, the same for each policy", r, err)
 	}
 	if _, err := analysis.Run(t.Context(), stream(events), analysis.Options{}); err == nil {
 		t.Error("an analysis without a policy was run")
