@@ -183,6 +183,43 @@ func TestWhatIfWithoutTimesOrSteps(t *testing.T) {
 	}
 }
 
+// A pause that ends by itself, or is of some tools only, pauses no more calls
+// than it would.
+func TestWhatIfPausesThatAreNotTheUsers(t *testing.T) {
+	shared := capability.Map{{Tool: "a", Fallback: "ask", Shares: []string{"sso"}}, {Tool: "b", Fallback: "ask", Shares: []string{"sso"}}}
+	for _, c := range []struct {
+		name    string
+		cascade expediter.Cascade
+		verbs   string // of c at once, of a at once, of c a minute later
+	}{
+		{"until the prompt", expediter.Cascade{}, "PAPAPA"},
+		{"until a time", expediter.Cascade{ConfirmAfterMS: 60_000}, "PAPACA"},
+		{"of what is shared", expediter.Cascade{PauseScope: expediter.PauseShares}, "CAPACA"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, err := replay.NewWhatIf(expediter.Config{Tools: shared, Policy: expediter.Policy{Budget: 20, Cascade: c.cascade}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Prompt(1, atMS)
+			for call := range 6 {
+				w.Issue(call, []string{"a", "b"}[call%2], 1, atMS)
+				w.Result(call, outcomeOf('F'), 1, atMS)
+			}
+			got := ""
+			for _, next := range []struct {
+				tool string
+				at   int64
+			}{{"c", atMS}, {"a", atMS}, {"c", atMS + 60_000}} {
+				got += w.Issue(9, next.tool, 1, next.at).Verb.String()[:2]
+			}
+			if got != c.verbs {
+				t.Errorf("got %s, want %s", got, c.verbs)
+			}
+		})
+	}
+}
+
 func TestNewWhatIfReportsABadPolicy(t *testing.T) {
 	if _, err := replay.NewWhatIf(expediter.Config{Policy: expediter.Policy{Budget: -7}}); err == nil {
 		t.Error("a budget of -7 was taken")
