@@ -45,6 +45,7 @@ var firstTexts = []textRule{
 	{class: invalidInput, lit: "error command", pattern: `\Aerror command "[^"\n]+" not found`, example: `error Command "nosuch" not found.`},
 	{class: invalidInput, lit: "cannot find module", pattern: `cannot find module ['"](?:/|\.\.?/|\w:[/\\])`, example: "Error: Cannot find module '/w/app.js'"},
 	{class: invalidInput, lit: "loading certificate", example: "Could not open file or uri for loading certificate from /nope"},
+	{class: config, lit: "unsupportedprotocolversion", example: "UnsupportedProtocolVersionError"},
 }
 
 // stoppedTexts: somebody refused the call or ended it.
@@ -54,9 +55,9 @@ var stoppedTexts = []textRule{
 	{class: userDenied, lit: "doesn't want to take this action", example: "The user doesn't want to take this action right now."},
 	{class: userDenied, lit: "blocking it for safety", example: "Auto mode could not evaluate this action and is blocking it for safety"},
 	{class: userDenied, lit: "policy_violation", example: "policy_violation"},
-	{class: userDenied, lit: "permission to use", pattern: `permission to use .*(?:has been|was) (?:auto-)?denied`, example: "Permission to use Bash with command rm -rf / has been denied."},
+	{class: userDenied, lit: "permission to ", pattern: `permission to \w+ .*(?:has been|was) (?:auto-)?denied`, example: "Permission to use Bash with command rm -rf / has been denied."},
 	{class: userDenied, lit: "user", pattern: `\b(?:denied|rejected|declined|refused|disapproved) by (?:the )?user\b`, example: "exec command rejected by user"},
-	{class: userDenied, lit: "user", pattern: `\buser (?:has )?(?:denied|rejected|declined|refused|did not approve|chose not to)\b`, example: "User rejected tool call"},
+	{class: userDenied, lit: "user", pattern: `\buser (?:has )?(?:denied|rejected|declined|refused|did not approve|chose(?: not)? to)\b`, example: "User rejected tool call"},
 	{class: userDenied, lit: "hook", pattern: `\b(?:blocked|denied|rejected) by (?:a |the |pretooluse )?hook\b|pretooluse\S* hook error`, example: "Operation blocked by hook: no force pushes"},
 	{class: userDenied, lit: "by policy", pattern: `\b(?:denied|blocked|forbidden|rejected) by (?:approval )?policy\b|approval required by policy`, example: "Tool execution denied by policy."},
 	{class: userDenied, lit: "rejected(", example: `exec_command failed: CreateProcess { message: Rejected("the sandbox refused") }`},
@@ -87,8 +88,12 @@ var stoppedTexts = []textRule{
 	{class: userDenied, lit: "hook", pattern: `\bhook \S+ denied\b|\b(?:stopped|prevented) by (?:a |the )?hook\b|\bhook (?:denied|blocked|rejected)\b`, example: "Operation stopped by hook"},
 	{class: userDenied, lit: "not approved", pattern: `\b(?:was|were|is) not approved\b`, example: "Command was not approved"},
 	{class: userDenied, lit: "_", pattern: `\A\s*(?:execution_denied|sandbox_expansion_required)\s*\z`, example: "sandbox_expansion_required"},
-	{class: userDenied, lit: "by hook", example: "Blocked: force pushes are not permitted by hook"},
+	{class: userDenied, lit: "hook", pattern: `\b(?:blocked|denied|rejected|refused|stopped|forbidden|permitted|allowed)\b.* by (?:a |an |the )?(?:\S+ )?hook\b`, example: "Blocked: force pushes are not permitted by hook"},
 	{class: cancelled, lit: "^c", pattern: `\A\s*\^c\s*\z`, example: "^C"},
+	{class: userDenied, lit: "tool use was denied", example: "[Tool use was denied]"},
+	{class: cancelled, lit: "cancel", pattern: `\bcancell?ed by\b|(?:\A|: )cancell?ed\s*\z|\bcancell?ederror\b|\bcancell?ationexception\b`, example: "AxiosError: canceled"},
+	{class: cancelled, lit: "interruptedexception", example: "java.lang.InterruptedException"},
+	{class: none, lit: "input_required", pattern: `\btask_state_input_required\b`, example: "TASK_STATE_INPUT_REQUIRED"},
 }
 
 // filesystemTexts: the disk, the file table or a lock of this machine.
@@ -127,6 +132,7 @@ var filesystemTexts = []textRule{
 	{class: filesystem, lit: "acquiring the state lock", example: "Error: Error acquiring the state lock"},
 	{class: filesystem, lit: "i/o error", pattern: `\bi/o error\b`, example: "I/O error: /dev/sda1"},
 	{class: filesystem, lit: "no locks available", example: "OSError: [Errno 37] No locks available"},
+	{class: filesystem, lit: "disk failure", example: "Disk failure"},
 }
 
 // toolMissingTexts: the tool or its program is not there.
@@ -147,7 +153,7 @@ var toolMissingTexts = []textRule{
 	{class: toolMissing, lit: "no module named", example: "ModuleNotFoundError: No module named 'nosuch_mod_xyz'"},
 	{class: toolMissing, lit: "cannot find module", example: "Error: Cannot find module 'nosuch-mod'"},
 	{class: toolMissing, lit: "cannot find package", pattern: `cannot find package '.*' imported from`, example: "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'x' imported from /w/a.mjs"},
-	{class: toolMissing, lit: "method not found", example: "MCP error: Method not found"},
+	{class: toolMissing, lit: "method not found", pattern: `(?:\A|[:.\d"'] ?|\berror )method not found`, example: "MCP error: Method not found"},
 	{class: toolMissing, lit: "-32601", pattern: `-32601\b`, example: "-32601 Prompts not supported"},
 	{class: toolMissing, lit: "unknown method", example: "unknown method tools/run"},
 	{class: toolMissing, lit: "tool_not_registered", example: "tool_not_registered"},
@@ -178,6 +184,7 @@ var toolMissingTexts = []textRule{
 	{class: toolMissing, lit: "binary_not_found", example: "shell_command_binary_not_found"},
 	{class: toolMissing, lit: "not been booted with systemd", example: "System has not been booted with systemd as init system (PID 1)."},
 	{class: toolMissing, lit: "not supported", pattern: `\A(?:.*: )?(?:push notifications? (?:is |are )?|(?:this )?operation (?:is )?)not supported\s*\z`, example: "push notification not supported"},
+	{class: toolMissing, lit: "127", pattern: `\bexit (?:code|status):? 127\b`, example: "it ended with exit status 127"},
 }
 
 // resourceTexts: memory, processes and the like of this machine.
@@ -213,6 +220,7 @@ var resourceTexts = []textRule{
 	{class: resource, lit: "too many processes", example: "fork failed: too many processes"},
 	{class: resource, lit: "due to", pattern: `\bkilled due to (?:\w+ )?(?:memory|resource)`, example: "Container killed due to memory usage"},
 	{class: resource, lit: "limit", pattern: `\b(?:process|thread|file descriptor|ulimit|pid)s? limit\b`, example: "The service reached its process limit"},
+	{class: resource, lit: "out of resources", example: "The system is out of resources"},
 }
 
 // permissionTexts: the system, a sandbox or a policy denies the action.

@@ -3,7 +3,7 @@ package classify
 // rateLimitTexts: refused for now, come back later.
 var rateLimitTexts = []textRule{
 	{class: rateLimit, status: []int{425, 429, 529}, example: "requests.exceptions.HTTPError: 529 Server Error:  for url: http://127.0.0.1:8099/529"},
-	{class: rateLimit, lit: "too many", pattern: `\btoo many (?:requests|messages|clients|connections|concurrent)`, example: "Too many messages to this session just now"},
+	{class: rateLimit, lit: "too many", pattern: `\btoo many (?:requests|messages|clients|(?:open )?connections|concurrent)`, example: "Too many messages to this session just now"},
 	{class: rateLimit, lit: "toomanyrequests", example: "Octokit::TooManyRequests GET https://api.github.com/"},
 	{class: rateLimit, lit: "too_many_requests", example: `{"code":"too_many_requests"}`},
 	{class: rateLimit, lit: "limit", pattern: `\brate.?limit|ratelimit`, example: "upstream rate limit exceeded"},
@@ -16,7 +16,7 @@ var rateLimitTexts = []textRule{
 	{class: rateLimit, lit: "exhausted your capacity", example: "You have exhausted your capacity on this model. It resets after 0s"},
 	{class: rateLimit, lit: "overloaded", pattern: `\boverloaded`, example: "API Error: Repeated Overloaded errors"},
 	{class: rateLimit, lit: "at capacity", pattern: `\b(?:is|are) (?:currently )?at capacity\b`, example: "The model is currently at capacity"},
-	{class: rateLimit, lit: "busy", pattern: `\bserver is (?:too |currently )?busy\b`, example: "The server is busy, try again later"},
+	{class: rateLimit, lit: "busy", pattern: `\bserver (?:is )?(?:too |currently )?busy\b`, example: "The server is busy, try again later"},
 	{class: rateLimit, lit: "temporarily limiting", example: "Server is temporarily limiting requests"},
 	{class: rateLimit, lit: " limit", pattern: `\b(?:session|weekly|usage|spend|spending|daily|monthly|hourly|5-hour|request|api|concurrency|opus) limit\b`, example: "You've hit your session limit"},
 	{class: rateLimit, lit: "credit", pattern: `\bcredit balance\b|\b(?:insufficient|out of|no) credits?\b`, example: "Your credit balance is too low to access the API"},
@@ -29,6 +29,8 @@ var rateLimitTexts = []textRule{
 	{class: rateLimit, lit: "rate exceeded", example: "Rate exceeded"},
 	{class: rateLimit, lit: "your ", pattern: `\b(?:hit|reached|exceeded) your (?:\S+ ){0,4}(?:limit|budget|allowance)\b`, example: "You've hit your team's shared budget"},
 	{class: rateLimit, lit: "usage credits", example: "Usage credits required"},
+	{class: rateLimit, lit: "exhausted", pattern: `\b(?:connection )?pool (?:is )?exhausted\b|\bcapacity exhausted\b`, example: "Connection pool exhausted"},
+	{class: rateLimit, lit: "is full", pattern: `\b(?:queue|pool) is full\b`, example: "the queue is full"},
 }
 
 // authTexts: credentials missing, expired or refused.
@@ -206,6 +208,11 @@ var networkTexts = []textRule{
 	{class: network, lit: "not on the network", example: "Machine is not on the network"},
 	{class: network, lit: "link has been severed", example: "Link has been severed"},
 	{class: network, lit: "transport endpoint shutdown", example: "Cannot send after transport endpoint shutdown"},
+	{class: network, lit: "crashed", pattern: `\b(?:browser|renderer|tab) (?:has )?crashed\b`, example: "Browser crashed"},
+	{class: network, lit: "lost contact", example: "Lost contact with the host"},
+	{class: network, lit: " ", pattern: `\b(?:socket|transport|tls|communications?|communications link) (?:error|failure|exception)\b|\bstream (?:was )?reset\b`, example: "Communications link failure"},
+	{class: network, lit: "eproto", pattern: `\beproto\b`, example: "write EPROTO 140"},
+	{class: network, lit: "unexpected end of ", pattern: `\bunexpected end of (?:stream|response|file from server|data)\b`, example: "Unexpected end of stream"},
 }
 
 // lateTexts: an answer that came too late, in texts that also say what was
@@ -235,6 +242,7 @@ var timeoutTexts = []textRule{
 	{class: timeout, lit: "stopped arriving", example: "The response stopped arriving"},
 	{class: timeout, lit: "not exit within", example: "The process did not exit within 30 s"},
 	{class: timeout, lit: "timer expired", example: "Timer expired"},
+	{class: timeout, lit: "respond", pattern: `\bfailed to respond\b`, example: "The service failed to respond"},
 }
 
 // connectTexts: no way to the tool; a timeout in the same text is why.
@@ -274,6 +282,10 @@ var upstreamTexts = []textRule{
 	{class: upstream, lit: "due to an api error", example: "Agent terminated early due to an API error"},
 	{class: upstream, lit: "try again later", example: "We are having trouble. Please try again later."},
 	{class: upstream, lit: "leader changed", example: "etcdserver: leader changed"},
+	{class: upstream, lit: "is ", pattern: `\b(?:backend|api|service|server|database|site) is (?:currently |temporarily )?(?:down|not working|degraded|not available|offline)\b`, example: "The backend is down"},
+	{class: upstream, lit: "bad response", pattern: `\bbad response\b`, example: "Bad response from the service"},
+	{class: upstream, lit: "gateway error", example: "Gateway error"},
+	{class: upstream, lit: "for maintenance", example: "down for maintenance"},
 }
 
 // lateNetworkTexts are weak words for the network: a status in the same text
