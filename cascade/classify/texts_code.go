@@ -38,7 +38,6 @@ var codeTexts = []textRule{
 	{class: invalidInput, lit: "systemexit", example: "SystemExit: 2"},
 	{class: invalidInput, lit: "improperlyconfigured", example: "django.core.exceptions.ImproperlyConfigured: x"},
 	{class: invalidInput, lit: "transaction is aborted", example: "current transaction is aborted, commands ignored until end of transaction block"},
-	{class: invalidInput, lit: " ", pattern: `\b[1-9]\d* (?:errors?|problems?|failures?)\b`, example: "Found 3 errors in 2 files"},
 	{class: invalidInput, lit: "updates were rejected", example: "hint: Updates were rejected because the tip of your current branch is behind"},
 	{class: invalidInput, lit: "fully merged", example: "error: The branch 'x' is not fully merged"},
 	{class: invalidInput, lit: "resolve your", example: "error: you need to resolve your current index first"},
@@ -48,4 +47,6 @@ var codeTexts = []textRule{
 	{class: invalidInput, lit: "gyp err!", example: "gyp ERR! x"},
 	{class: invalidInput, lit: "command failed: ", pattern: `^(?:error: )?command failed: `, example: "Command failed: tsc --noEmit"},
 	{class: invalidInput, lit: "exit", pattern: `\bexit(?:ed)?(?: with)? (?:status|code):? [1-9]\d*\b|\breturned [1-9]\d* exit status\b`, example: "exit status 1"},
+	{class: invalidInput, lit: " error", pattern: `\b[1-9]\d* errors?\b`, example: "Found 3 errors in 2 files"},
+	{class: invalidInput, lit: " problem", pattern: `\b[1-9]\d* problems?\b`, example: "4 problems (2 of them old)"},
 }

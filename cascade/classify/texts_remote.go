@@ -210,7 +210,6 @@ var networkTexts = []textRule{
 	{class: network, lit: "transport endpoint shutdown", example: "Cannot send after transport endpoint shutdown"},
 	{class: network, lit: "crashed", pattern: `\b(?:browser|renderer|tab) (?:has )?crashed\b`, example: "Browser crashed"},
 	{class: network, lit: "lost contact", example: "Lost contact with the host"},
-	{class: network, lit: " ", pattern: `\b(?:socket|transport|tls|communications?|communications link) (?:error|failure|exception)\b|\bstream (?:was )?reset\b`, example: "Communications link failure"},
 	{class: network, lit: "eproto", pattern: `\beproto\b`, example: "write EPROTO 140"},
 	{class: network, lit: "unexpected end of ", pattern: `\bunexpected end of (?:stream|response|file from server|data)\b`, example: "Unexpected end of stream"},
 }
@@ -253,6 +252,9 @@ var connectTexts = []textRule{
 	{class: network, lit: "during connect", example: "error during connect: this error may indicate that the docker daemon is not running"},
 	{class: network, lit: "error sending request", example: "error sending request for url (https://example.com/)"},
 	{class: network, lit: "max retries exceeded", example: "HTTPSConnectionPool(host='example.com', port=443): Max retries exceeded with url: /simple/x/"},
+	{class: network, lit: " error", pattern: `\b(?:socket|transport|tls|communications?) error\b`, example: "TLS error"},
+	{class: network, lit: " failure", pattern: `\b(?:socket|transport|communications?|communications link) failure\b`, example: "Communications link failure"},
+	{class: network, lit: "stream", pattern: `\bstream (?:was )?reset\b`, example: "stream reset"},
 }
 
 // upstreamTexts: the service behind the tool is broken.
