@@ -89,9 +89,8 @@ func (m *chatMessage) calls() []issued {
 // contentText is the text of a message's content: a text, parts of which some
 // are text, or null. Any other value is its own JSON.
 func contentText(raw json.RawMessage) string {
-	var text string
-	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil { // null is the empty text
-		return text
+	if len(raw) == 0 || raw[0] == '"' || string(raw) == "null" {
+		return endsOf(raw)
 	}
 	var parts []struct {
 		Text *string `json:"text"`

@@ -78,7 +78,7 @@ func sniffClaude(h *head) bool {
 		case line.Type == "tool_call": // a neighbour's stream
 			return false
 		case line.Type == "user" || line.Type == "assistant":
-			if (line.SessionID != "" || line.Session_ID != "") && hasKey(raw, "message") {
+			if (line.SessionID != "" || line.Session_ID != "") && fieldOf(raw, "message") != nil {
 				known++
 			}
 		case line.Type == "summary" && line.LeafUUID != "", line.Type == "file-history-snapshot" && line.MessageID != "",
@@ -88,12 +88,6 @@ func sniffClaude(h *head) bool {
 		}
 	}
 	return known > 0
-}
-
-// hasKey reports whether an object has a key.
-func hasKey(raw json.RawMessage, key string) bool {
-	var object map[string]json.RawMessage
-	return json.Unmarshal(raw, &object) == nil && object[key] != nil
 }
 
 type claudeDecoder struct {

@@ -35,7 +35,7 @@ func sniffFacts(h *head) bool {
 	}
 	var f fact
 	return json.Unmarshal(h.first[0], &f) == nil && f.File != "" && f.Tool != "" && slices.Contains(factStatus, f.Status) &&
-		hasKey(h.first[0], "i")
+		fieldOf(h.first[0], "i") != nil
 }
 
 type factDecoder struct{ *sink }
@@ -90,7 +90,7 @@ type factCase struct {
 func sniffCases(h *head) bool {
 	var c factCase
 	return h.array && h.element != nil && json.Unmarshal(h.element, &c) == nil && c.ID != "" && len(c.Calls) > 0 &&
-		hasKey(h.element, "facts")
+		fieldOf(h.element, "facts") != nil
 }
 
 type caseDecoder struct{ *sink }

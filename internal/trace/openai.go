@@ -105,15 +105,7 @@ func (d *openAIDecoder) record(path string, raw json.RawMessage) error {
 	default:
 		return d.one(d.sink.session(""), raw)
 	}
-	var whole struct {
-		Messages json.RawMessage `json:"messages"`
-		Output   json.RawMessage `json:"output"`
-		Object   string          `json:"object"`
-	}
-	if err := json.Unmarshal(raw, &whole); err != nil {
-		return err
-	}
-	if len(whole.Messages) == 0 && whole.Object != "response" {
+	if fieldOf(raw, "messages") == nil && textOf(fieldOf(raw, "object")) != "response" {
 		return d.one(d.sink.session(""), raw)
 	}
 	return d.whole(raw)
@@ -145,14 +137,8 @@ func (d *openAIDecoder) whole(raw json.RawMessage) error {
 
 // one reads a message or an item.
 func (d *openAIDecoder) one(s *session, raw json.RawMessage) error {
-	var r struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return err
-	}
-	if r.Type != "" {
-		return d.items.tell(s, r.Type, raw)
+	if kind := textOf(fieldOf(raw, "type")); kind != "" {
+		return d.items.tell(s, kind, raw)
 	}
 	var m chatMessage
 	if err := json.Unmarshal(raw, &m); err != nil {

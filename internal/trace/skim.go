@@ -229,6 +229,17 @@ func outsideEscape(raw []byte, p int) int {
 	return -1
 }
 
+// fieldOf is the value of an object's member; nil if it has none or is no object.
+func fieldOf(raw []byte, name string) []byte {
+	var found []byte
+	_ = eachField(raw, func(key, value []byte) {
+		if string(key) == name {
+			found = value
+		}
+	})
+	return found
+}
+
 // numberOf is an integer; 0 for another value.
 func numberOf(raw []byte) int64 {
 	n, _ := strconv.ParseInt(string(raw), 10, 64)
