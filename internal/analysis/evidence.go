@@ -119,7 +119,7 @@ var kinds = []string{OneTool, CommonCause, Flapping}
 func (s *Splice) write(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\n### Outages spliced in\n\n%d outages of %d to %d requests (seed %d: %d of one tool, %d of several tools with one cause, %d flapping), with error texts as real tools give them, judged as any other.\n\n",
 		s.Outages, minOutage, maxOutage, s.Seed, s.ByKind[OneTool], s.ByKind[CommonCause], s.ByKind[Flapping])
-	b.WriteString("**after** are the doomed requests that a breaker could know about: those after the tool had failed as often as the threshold, or after the policy had begun to deny. A probe is made on purpose, so the share of them that was not made is told twice.\n\n")
+	b.WriteString("**after** are the doomed requests that a breaker could know about: those after the tool had failed as often in a row as the threshold, or after the policy had begun to deny. A probe is made on purpose, so the share of them that was not made is told twice.\n\n")
 	table(b, "policy | doomed | after | not made | share | share without probes | probes | good calls lost", len(s.Rows), func(i int) []any {
 		p := &s.Rows[i]
 		return []any{p.Policy, p.Doomed, p.After, p.Avoided, percent(p.Avoided, p.After), percent(p.Avoided, p.After-p.MadeProbes), p.MadeProbes, p.Lost}

@@ -93,7 +93,7 @@ type watch struct {
 	*spliced
 	figures *Avoidance // of its kind
 	outage  *outage
-	failed  map[string]int   // calls that were made and failed, by key
+	failed  map[string]int   // calls in a row that were made and failed, by key
 	past    bool             // the outage's chunk was applied
 	waits   map[string]*wait // after its end: the tools that were not tried again yet
 	ended   bool
@@ -125,8 +125,12 @@ func (w *watch) issued(i int, e *event, verb expediter.Verb, x *replay.WhatIf) {
 }
 
 func (w *watch) resulted(e *event, verb expediter.Verb) {
-	if w != nil && e.doomed && verb.Go() {
+	switch {
+	case w == nil || !verb.Go():
+	case e.doomed:
 		w.failed[e.name(FullKeys)]++
+	case e.outcome.Result == cascade.Succeeded:
+		w.failed[e.name(FullKeys)] = 0 // between two runs of a flapping tool
 	}
 }
 
