@@ -10,5 +10,12 @@
 // of a failed result are read, and nothing of it reaches a Verdict but the
 // bounded, normalised signature and the name of the program in the key.
 //
+// A success may hide a failure: a page that was fetched with status 503, a
+// command moved away at its time limit. That is looked for in fixed fields of
+// structured results alone (shapes.go, one function for each agent), never in
+// ordinary output; of the output of a program that prints what it was asked for
+// only its own messages count. A result that nothing marks as an error counts
+// as one only in the form of an error report (unmarked.go).
+//
 // Everything here is pure and safe for concurrent use.
 package classify

@@ -60,7 +60,7 @@ type Observation struct {
 	Server      string          // the MCP server or agent peer, where the tool's name lacks it
 	Tool        string          // as the agent calls it
 	Input       json.RawMessage // the call's arguments; read for shells and fetches
-	Payload     json.RawMessage // the structured result, in the shape of the agent or protocol; read in fixed fields only
+	Payload     json.RawMessage // the structured result as the agent or protocol gives it; read in fixed fields only, not at all beyond 1 MiB
 	Argv        []string        // the command that ran, where it was run without a shell
 	Shell       string          // or its shell text
 	Result      string          // what the tool returned, or its error text

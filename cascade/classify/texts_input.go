@@ -172,4 +172,8 @@ var invalidTexts = []textRule{
 	{class: invalidInput, lit: "closed", pattern: `\b(?:is|was|ticket|issue|order|request|thread) (?:already )?closed\b`, example: "The order was closed"},
 	{class: invalidInput, lit: "unable to ", pattern: `\bunable to (?:resize|decode|encode|format|compare|render)\b`, example: "Unable to resize image"},
 	{class: invalidInput, lit: "tool_use ids", example: "tool_use ids were found without tool_result blocks"},
+	{class: invalidInput, lit: "context ", pattern: `\bcontext (?:limit|exceeds|length|size)\b`, example: "Context limit reached"},
+	{class: invalidInput, lit: "too_long", example: "prompt_too_long"},
+	{class: invalidInput, lit: "should ", pattern: `\bshould (?:match|be|have|not)\b`, example: "Property keys should match pattern"},
+	{class: invalidInput, lit: " available", pattern: `(?:n't| not) available (?:for|in|on|with|to)\b`, example: "Effort 'high' isn't available with thinking turned off"},
 }

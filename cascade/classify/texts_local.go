@@ -46,6 +46,7 @@ var firstTexts = []textRule{
 	{class: invalidInput, lit: "cannot find module", pattern: `cannot find module ['"](?:/|\.\.?/|\w:[/\\])`, example: "Error: Cannot find module '/w/app.js'"},
 	{class: invalidInput, lit: "loading certificate", example: "Could not open file or uri for loading certificate from /nope"},
 	{class: config, lit: "unsupportedprotocolversion", example: "UnsupportedProtocolVersionError"},
+	{class: invalidInput, lit: "too large for", pattern: `\btoo large for\b`, example: "Request too large for the API's 32MB request limit"},
 }
 
 // stoppedTexts: somebody refused the call or ended it.
@@ -266,4 +267,5 @@ var permissionTexts = []textRule{
 	{class: permission, lit: "path_not_accessible", example: "validation_path_not_accessible"},
 	{class: permission, lit: "access", pattern: `\bnot have access to\b|\baccess (?:to \S+ )?not granted\b|\bno access to\b`, example: "Your project does not have access to model x"},
 	{class: permission, lit: "page is not allowed", example: "autonomous fetching of this page is not allowed"},
+	{class: permission, lit: "your organization", pattern: `\brestricted by your organization|\bnot be enabled for your organization|\bdisabled (?:by|for) your organization`, example: "Model x is restricted by your organization's settings"},
 }
