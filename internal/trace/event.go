@@ -39,7 +39,7 @@ type Event struct {
 	// Of Issue and Result.
 	Call int    // number of the call in its session, from 0; calls told before leave gaps
 	Tool string // as the agent called it
-	Key  string // the breaker's name, by classify
+	Key  string // the breaker's name, by classify; a Result may name the whole tool where its Issue named a part
 
 	// Of Result.
 	How      How

@@ -13,6 +13,7 @@ import (
 const (
 	maxInput    = 64 << 10 // of a call, kept until its result is there
 	maxAnswered = 32       // ids that a session remembers
+	maxOpenHere = 1 << 14  // calls of a session without a result; the oldest is given up
 )
 
 // session is one session of a source, as its decoder tells it.
@@ -125,29 +126,36 @@ func (s *session) issue(c issued) {
 	s.now.calls++
 	o := &call{issued: c, session: s, number: s.calls, step: s.step, turn: s.now}
 	s.calls++
-	fixed := c.key != ""
-	if !fixed {
-		o.key = classify.Key(o.observation(classify.Observation{}))
-	}
-	o.tool = clip(c.tool)
 	o.known = identify(s.key, c.id, c.tool, c.at)
-	if len(c.input) > maxInput {
-		o.input, fixed = nil, true
-	}
-	o.fixed, o.input = fixed, bytes.Clone(o.input)
+	o.settle()
 	s.open = append(s.open, o)
 	o.place = s.sink.open.PushBack(o)
 	s.sink.openBytes += len(o.input)
 	s.tell(entry{Event: o.event(Issue, c.at), id: o.known})
+	if len(s.open) > maxOpenHere {
+		s.open[0].close()
+	}
 	for k := s.sink; k.open.Len() > maxOpen || k.openBytes > maxOpenBytes; {
 		k.open.Front().Value.(*call).close()
 	}
 }
 
+// settle finds the key, and makes the rest fit to keep.
+func (c *call) settle() {
+	if c.fixed = c.key != ""; !c.fixed {
+		c.key = classify.Key(c.observation(classify.Observation{}))
+	}
+	c.tool = clip(c.tool)
+	if len(c.input) > maxInput {
+		c.input, c.fixed = nil, true
+	}
+	c.input = bytes.Clone(c.input)
+}
+
 // result says that the result of a call is there. Of several results of one
 // call the first counts.
 func (s *session) result(r resulted) {
-	i := slices.IndexFunc(s.open, func(c *call) bool { return r.id == "" || c.id == r.id })
+	i := s.find(func(c *call) bool { return r.id == "" || c.id == r.id })
 	if i < 0 {
 		if r.id == "" || !slices.Contains(s.answered, r.id) {
 			s.sink.stats.Orphans++
@@ -163,20 +171,26 @@ func (s *session) result(r resulted) {
 		s.answered = append(s.answered, c.id)
 	}
 	e := entry{Event: c.event(Result, r.at), id: c.known, turn: c.turn}
-	e.How, e.Duration = r.how, max(r.duration, 0)
-	if r.verdict != nil {
-		e.Verdict = *r.verdict
-	} else {
-		r.obs.Unmarked = r.obs.Unmarked || r.how == Judged
-		e.Verdict = s.sink.judge(c.observation(r.obs))
-	}
-	if c.fixed {
-		e.Verdict.Key = c.key
-	}
+	e.How, e.Duration, e.Verdict = r.how, max(r.duration, 0), c.verdict(r)
 	if e.Key = e.Verdict.Key; e.Verdict.Class != classOK {
 		e.Text = excerpt(r.obs.Result)
 	}
 	s.tell(e)
+}
+
+// verdict is what the result says about its tool.
+func (c *call) verdict(r resulted) classify.Verdict {
+	var v classify.Verdict
+	if r.verdict != nil {
+		v = *r.verdict
+	} else {
+		r.obs.Unmarked = r.obs.Unmarked || r.how == Judged
+		v = c.session.sink.judge(c.observation(r.obs))
+	}
+	if c.fixed {
+		v.Key = c.key
+	}
+	return v
 }
 
 // forget says that the latest call has no result.
@@ -221,9 +235,22 @@ func (c *call) close() {
 	s := c.session
 	s.sink.open.Remove(c.place)
 	s.sink.openBytes -= len(c.input)
-	if i := slices.Index(s.open, c); i >= 0 {
-		s.open = slices.Delete(s.open, i, i+1)
+	i := s.find(func(o *call) bool { return o == c })
+	s.open = slices.Delete(s.open, i, i+1)
+}
+
+// find looks for an open call from both ends: results are mostly those of the
+// latest calls or of the earliest. It returns -1 if there is none.
+func (s *session) find(is func(*call) bool) int {
+	for i, j := 0, len(s.open)-1; i <= j; i, j = i+1, j-1 {
+		if is(s.open[i]) {
+			return i
+		}
+		if is(s.open[j]) {
+			return j
+		}
 	}
+	return -1
 }
 
 // tell hands an entry on. From the first result of a turn on they are held
