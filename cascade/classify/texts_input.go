@@ -176,4 +176,5 @@ var invalidTexts = []textRule{
 	{class: invalidInput, lit: "too_long", example: "prompt_too_long"},
 	{class: invalidInput, lit: "should ", pattern: `\bshould (?:match|be|have|not)\b`, example: "Property keys should match pattern"},
 	{class: invalidInput, lit: " available", pattern: `(?:n't| not) available (?:for|in|on|with|to)\b`, example: "Effort 'high' isn't available with thinking turned off"},
+	{class: invalidInput, lit: "winerror ", pattern: `\[winerror (?:2|3|123|183|267)\]`, example: "[WinError 3] x"},
 }

@@ -134,6 +134,7 @@ var filesystemTexts = []textRule{
 	{class: filesystem, lit: "i/o error", pattern: `\bi/o error\b`, example: "I/O error: /dev/sda1"},
 	{class: filesystem, lit: "no locks available", example: "OSError: [Errno 37] No locks available"},
 	{class: filesystem, lit: "disk failure", example: "Disk failure"},
+	{class: filesystem, lit: "winerror ", pattern: `\[winerror (?:112|39|19)\]`, example: "[WinError 112] x"},
 }
 
 // toolMissingTexts: the tool or its program is not there.
@@ -222,6 +223,7 @@ var resourceTexts = []textRule{
 	{class: resource, lit: "due to", pattern: `\bkilled due to (?:\w+ )?(?:memory|resource)`, example: "Container killed due to memory usage"},
 	{class: resource, lit: "limit", pattern: `\b(?:process|thread|file descriptor|ulimit|pid)s? limit\b`, example: "The service reached its process limit"},
 	{class: resource, lit: "out of resources", example: "The system is out of resources"},
+	{class: resource, lit: "winerror ", pattern: `\[winerror (?:32|33|1450|1455)\]`, example: "[WinError 32] x"},
 }
 
 // permissionTexts: the system, a sandbox or a policy denies the action.
@@ -268,4 +270,5 @@ var permissionTexts = []textRule{
 	{class: permission, lit: "access", pattern: `\bnot have access to\b|\baccess (?:to \S+ )?not granted\b|\bno access to\b`, example: "Your project does not have access to model x"},
 	{class: permission, lit: "page is not allowed", example: "autonomous fetching of this page is not allowed"},
 	{class: permission, lit: "your organization", pattern: `\brestricted by your organization|\bnot be enabled for your organization|\bdisabled (?:by|for) your organization`, example: "Model x is restricted by your organization's settings"},
+	{class: permission, lit: "winerror 5]", example: "[WinError 5] x"},
 }

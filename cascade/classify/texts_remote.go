@@ -117,6 +117,8 @@ var networkTexts = []textRule{
 	{class: network, lit: "lost contact", example: "Lost contact with the host"},
 	{class: network, lit: "eproto", pattern: `\beproto\b`, example: "write EPROTO 140"},
 	{class: network, lit: "unexpected end of ", pattern: `\bunexpected end of (?:stream|response|file from server|data)\b`, example: "Unexpected end of stream"},
+	{class: network, lit: "error 100", pattern: `(?:win|os |socket )error 100(?:5[0-8]|61|64|65)\b`, example: "OSError: [WinError 10061] x"},
+	{class: network, lit: "error 11001", pattern: `(?:win|os |socket )error 1100[1-4]\b`, example: "[WinError 11001] x"},
 }
 
 // lateTexts: an answer that came too late, in texts that also say what was
@@ -126,6 +128,7 @@ var lateTexts = []textRule{
 	{class: timeout, lit: "timed", pattern: `\b(?:operation|connection|request|resolving) timed out|timed_out\b`, example: "error sending request for url (https://example.com/): operation timed out"},
 	{class: timeout, lit: "timeout was reached", example: "curl: (28) Failed to connect to 192.0.2.1 port 80 after 1001 ms: Timeout was reached"},
 	{class: timeout, lit: "did not properly respond", example: "A connection attempt failed because the connected party did not properly respond after a period of time"},
+	{class: timeout, lit: "error 10060", pattern: `(?:win|os |socket )error 10060\b`, example: "OSError: [WinError 10060] x"},
 }
 
 // timeoutTexts: no answer in time.
