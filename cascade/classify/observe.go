@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/expediter-go/expediter/cascade"
@@ -151,6 +152,9 @@ func newEvidence(o Observation, cmd command) *evidence {
 	o.Err, o.ContextErr = readable(o.Err), readable(o.ContextErr)
 	e := &evidence{Observation: o, cmd: cmd}
 	e.readPayload()
+	if e.toldBy != "" && !e.Observation.failed() {
+		e.Result = strings.TrimPrefix(e.toldBy, payloadPrefix) // the text is that of a success
+	}
 	if e.Unmarked && !e.failed() && isReport(e.Result) {
 		e.Failed = true
 	}

@@ -115,10 +115,13 @@ func (o Observation) toldInText() bool {
 	return o.Agent == Codex && o.Result != "" || o.Agent == ClaudeCode && strings.HasPrefix(o.Result, movedAway)
 }
 
+// payloadPrefix begins the name of a rule that is a field of the payload.
+const payloadPrefix = "payload:"
+
 // tell is what a field of the payload settles by itself.
 func (e *evidence) tell(c class, by string) {
 	if e.toldBy == "" {
-		e.told, e.toldBy = c, "payload:"+by
+		e.told, e.toldBy = c, payloadPrefix+by
 	}
 }
 

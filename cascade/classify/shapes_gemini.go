@@ -60,9 +60,13 @@ func geminiShape(e *evidence, f fields) {
 	case strings.HasPrefix(text, "Command was cancelled by user"):
 		e.tell(cancelled, "llmContent")
 	}
-	if !isShellTool(e.Tool) {
-		return
+	if isShellTool(e.Tool) {
+		geminiExit(e, text)
 	}
+}
+
+// geminiExit takes over the exit code below a command's output.
+func geminiExit(e *evidence, text string) {
 	if m := geminiTail.FindStringSubmatch(text[max(0, len(text)-codexHeadSize):]); m != nil {
 		if code, err := strconv.Atoi(m[1]); err == nil && code != 0 {
 			e.exited(code, text)

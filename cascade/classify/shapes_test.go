@@ -74,6 +74,13 @@ func TestClaudeCodeTimeLimit(t *testing.T) {
 	}
 }
 
+func TestAHiddenFailureHasASignatureOfItsOwn(t *testing.T) {
+	got := Observe(Observation{Protocol: Agent, Agent: ClaudeCode, Tool: "Grep", Result: "a.go:1: x", Payload: []byte(`{"timedOut":true}`)})
+	if got.Signature != "Grep: timedOut" || got.Class != "timeout" {
+		t.Errorf("got signature %q of %s", got.Signature, got.Class)
+	}
+}
+
 func TestCodex(t *testing.T) {
 	testShape(t, Observation{Protocol: Agent, Agent: Codex}, []shaped{
 		{"a head with an exit code", "Bash", "", "Chunk ID: 1\nProcess exited with code 7\nFinal output:\ncurl: (7) Failed to connect", false, "network"},
