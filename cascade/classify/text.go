@@ -106,7 +106,8 @@ func httpStatuses(folded string) []int {
 			continue
 		}
 		alone := before == "" || !isWord(before[len(before)-1])
-		if beforeStatus.MatchString(before) || alone && afterStatus.MatchString(head(after, 48)) {
+		first := i == 0 && (strings.HasPrefix(after, " {") || strings.HasPrefix(after, ": "))
+		if first || beforeStatus.MatchString(before) || alone && afterStatus.MatchString(head(after, 48)) {
 			found = append(found, int(folded[i]-'0')*100+int(folded[i+1]-'0')*10+int(folded[i+2]-'0'))
 		}
 	}
