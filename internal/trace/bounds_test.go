@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// told reads calls that tell says to a sink, and counts what comes of them.
-func told(t *testing.T, tell func(k *sink)) (Stats, map[Kind]int, *sink) {
+// heard reads calls that tell says to a sink, and counts what comes of them.
+func heard(t *testing.T, tell func(k *sink)) (Stats, map[Kind]int, *sink) {
 	t.Helper()
 	kinds := map[Kind]int{}
 	ta := newTally("test", nil, func(e *Event) error { kinds[e.Kind]++; return nil })
@@ -24,7 +24,7 @@ func told(t *testing.T, tell func(k *sink)) (Stats, map[Kind]int, *sink) {
 
 func TestManySessions(t *testing.T) {
 	const n = maxSessions + 1000
-	stats, kinds, k := told(t, func(k *sink) {
+	stats, kinds, k := heard(t, func(k *sink) {
 		for i := range n {
 			k.session(fmt.Sprint(i)).issue(issued{tool: "T"})
 			if len(k.sessions) > maxSessions {
@@ -43,7 +43,7 @@ func TestManySessions(t *testing.T) {
 
 func TestManyOpenCalls(t *testing.T) {
 	input := json.RawMessage(quote(strings.Repeat("x", maxInput-2)))
-	stats, _, _ := told(t, func(k *sink) {
+	stats, _, _ := heard(t, func(k *sink) {
 		for i := range 2 * maxOpenHere {
 			k.session("a").issue(issued{id: fmt.Sprint(i), tool: "T"})
 		}
@@ -97,28 +97,30 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-func TestIdentify(t *testing.T) {
+func TestIdentity(t *testing.T) {
 	at := time.UnixMilli(1)
 	const long = "toolu_0123456789"
 	tests := []struct {
 		name string
-		a, b uint64
+		a, b told
 		same bool
 	}{
-		{"a long id in another session", identify("a", long, "T", at), identify("b", long, "T", time.Time{}), true},
-		{"a short id in another session", identify("a", "call_1", "T", at), identify("b", "call_1", "T", at), false},
-		{"a short id again", identify("a", "call_1", "T", at), identify("a", "call_1", "T", at), true},
-		{"a short id at another time", identify("a", "call_1", "T", at), identify("a", "call_1", "T", at.Add(1)), false},
-		{"the parts of a name moved", identify("a", "bc", "T", at), identify("ab", "c", "T", at), false},
+		{"a long id in another session", told{"a", long, "T", []byte("x"), at}, told{"b", long, "T", []byte("x"), time.Time{}}, true},
+		{"a long id of other arguments", told{"a", long, "T", []byte("x"), at}, told{"a", long, "T", []byte("y"), at}, false},
+		{"a long id of another tool", told{"a", long, "T", nil, at}, told{"a", long, "U", nil, at}, false},
+		{"a short id in another session", told{"a", "call_1", "T", nil, at}, told{"b", "call_1", "T", nil, at}, false},
+		{"a short id again", told{"a", "call_1", "T", nil, at}, told{"a", "call_1", "T", nil, at}, true},
+		{"a short id at another time", told{"a", "call_1", "T", nil, at}, told{"a", "call_1", "T", nil, at.Add(1)}, false},
+		{"the parts of a name moved", told{"a", long + "b", "c", nil, at}, told{"a", long, "bc", nil, at}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.a == tt.b; got != tt.same || tt.a == 0 {
+			if got := tt.a.identity() == tt.b.identity(); got != tt.same || tt.a.identity() == 0 {
 				t.Errorf("same: got %v, want %v", got, tt.same)
 			}
 		})
 	}
-	if id := identify("a", "call_1", "T", time.Time{}); id != 0 {
+	if id := (told{session: "a", id: "call_1", tool: "T"}).identity(); id != 0 {
 		t.Error("a short id without a time tells a copy from a second try")
 	}
 }

@@ -28,27 +28,35 @@ func (s *Seen) add(id uint64) bool {
 
 var seed = maphash.MakeSeed()
 
-// longID is from where on an id is held to be unique everywhere, in bytes.
-// A shorter one, such as call_1, says little without its session, tool and
-// time; without a time nothing tells a copy from a second try.
+// longID is from where on an id is held to be drawn at random, in bytes. A
+// shorter one, such as call_1, says little without its session and time; without
+// a time nothing tells a copy from a second try.
 const longID = 16
 
-// identify is what a copy of a call or prompt would have in common with it; 0
-// if that is not known.
-func identify(session, id, tool string, at time.Time) uint64 {
+// told is what a copy of a call or prompt has in common with it.
+type told struct {
+	session, id, tool string
+	input             []byte
+	at                time.Time
+}
+
+// identity is a hash of that; 0 if too little is known.
+func (t told) identity() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	switch {
-	case len(id) >= longID:
-		h.WriteString(id)
-	case id == "" || at.IsZero():
+	case len(t.id) >= longID:
+	case t.id == "" || t.at.IsZero():
 		return 0
 	default:
-		for _, part := range [...]string{session, id, tool} {
-			h.WriteString(part)
-			h.WriteByte(0)
-		}
-		maphash.WriteComparable(&h, at.UnixNano())
+		h.WriteString(t.session)
+		h.WriteByte(0)
+		maphash.WriteComparable(&h, t.at.UnixNano())
 	}
+	h.WriteString(t.id)
+	h.WriteByte(0)
+	h.WriteString(t.tool)
+	h.WriteByte(0)
+	h.Write(t.input)
 	return h.Sum64()
 }

@@ -78,7 +78,7 @@ func (s *session) prompt(at time.Time) { s.promptOf("", at) }
 // promptOf is prompt for a message that has an id: it may be told again.
 func (s *session) promptOf(id string, at time.Time) {
 	s.turn()
-	s.tell(entry{Event: Event{Kind: Prompt, Step: s.step, At: milliseconds(at)}, id: identify(s.key, id, "", at)})
+	s.tell(entry{Event: Event{Kind: Prompt, Step: s.step, At: milliseconds(at)}, id: told{session: s.key, id: id, at: at}.identity()})
 }
 
 // turn says that the model speaks again: later calls are of a new step. If it
@@ -126,7 +126,7 @@ func (s *session) issue(c issued) {
 	s.now.calls++
 	o := &call{issued: c, session: s, number: s.calls, step: s.step, turn: s.now}
 	s.calls++
-	o.known = identify(s.key, c.id, c.tool, c.at)
+	o.known = told{session: s.key, id: c.id, tool: c.tool, input: c.input, at: c.at}.identity()
 	o.settle()
 	s.open = append(s.open, o)
 	o.place = s.sink.open.PushBack(o)
