@@ -46,7 +46,7 @@ type Event struct {
 	Verdict  classify.Verdict
 	Text     string        // of a result that is an error; bounded and clean
 	Duration time.Duration // zero: not recorded
-	Tokens   int64         // that the turn which asked for it cost, divided among its calls; zero: not recorded
+	Tokens   int64         // input, cached or not, and output of the turn that asked for it, divided among its calls; zero: not recorded
 }
 
 // Stats count what one source held.
