@@ -59,7 +59,7 @@ func FuzzPayload(f *testing.F) {
 
 func checkVerdict(t *testing.T, v Verdict) {
 	t.Helper()
-	checkSignature(t, v.Signature)
+	checkBounds(t, v.Signature)
 	checkKey(t, v.Key)
 	if v.RetryAfter < 0 || v.RetryAfter > maxRetryAfter {
 		t.Errorf("retry after %v", v.RetryAfter)
