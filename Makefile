@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
 COUNT ?= 6
 
-.PHONY: build test race vet lint fuzz bench evidence ci
+.PHONY: build test race vet lint fuzz bench evidence huge ci
 
 build:
 	go build -o expediter-cli ./cmd/expediter
@@ -38,6 +38,11 @@ bench:
 # docs/evidence.md, from the recordings in ../shared/data.
 evidence:
 	go test ./internal/analysis -count 1 -run '^TestEvidenceOfRecordings$$' -evidence $(CURDIR)/docs/evidence.md
+
+# Recordings of HUGE GiB read within 200 MB: lines, and one document.
+HUGE ?= 5
+huge:
+	go test ./internal/trace -count 1 -timeout 30m -run '^TestHuge' -huge $(HUGE) -v
 
 ci:
 	.ci/run

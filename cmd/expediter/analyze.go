@@ -22,6 +22,7 @@ import (
 
 type analyzeOptions struct {
 	policies  []string
+	rules     string
 	sweep     bool
 	suggest   bool
 	splice    string
@@ -50,6 +51,9 @@ whatever is marked as an error), or a file: a capability map with a section
 expediter, or that section alone. The first one is drawn by --html and stands at
 the top of --json. Without it the four names are compared.
 
+--rules judges the results with the classify rules of a map or task file first,
+as run does (docs/map.md).
+
 Ctrl-C ends it early and prints what was found until then.
 
 Exit status: 0 done, 1 error or Ctrl-C, 2 wrong usage.`,
@@ -61,6 +65,7 @@ Exit status: 0 done, 1 error or Ctrl-C, 2 wrong usage.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.policies, "policy", nil, "a policy to lay over the sessions, a name or a `file`; may be repeated")
+	flags.StringVar(&o.rules, "rules", "", "judge results by the classify rules of this map or task `file` first")
 	flags.BoolVar(&o.sweep, "sweep", false, "try many policies and show the frontier")
 	flags.BoolVar(&o.suggest, "suggest", false, "choose a policy and say why; implies --sweep")
 	flags.StringVar(&o.splice, "splice", "", "lay outages over the sessions; `seed=N` makes them again")
@@ -103,6 +108,10 @@ func (o analyzeOptions) run(cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
+	judge, err := readRules(cmd, o.rules)
+	if err != nil {
+		return err
+	}
 	if len(paths) == 0 {
 		if isTerminal(cmd.InOrStdin()) {
 			return usagef("no PATH; name the folder of the recordings, such as ~/.claude/projects, or - for standard input")
@@ -116,7 +125,8 @@ func (o analyzeOptions) run(cmd *cobra.Command, paths []string) error {
 	if err := o.outputs(sources); err != nil {
 		return err
 	}
-	r, err := o.analyze(cmd, sources, analysis.Options{
+	reading := trace.Options{Judge: judge}
+	r, err := o.analyze(cmd, sources, reading, analysis.Options{
 		Policies: policies, Sweep: o.sweep, Suggest: o.suggest,
 		Splice: cmd.Flags().Changed("splice"), Seed: seed, Timelines: o.drawn(),
 	})
@@ -156,15 +166,16 @@ func (o analyzeOptions) outputs(sources []trace.Source) error {
 	return creatable(o.html, "--html")
 }
 
-func (o analyzeOptions) analyze(cmd *cobra.Command, sources []trace.Source, opts analysis.Options) (*analysis.Result, error) {
+func (o analyzeOptions) analyze(cmd *cobra.Command, sources []trace.Source, reading trace.Options, opts analysis.Options) (*analysis.Result, error) {
 	ctx, stop := interruptible(cmd.Context(), func() {})
 	defer stop()
 	bar := newProgress(cmd.ErrOrStderr(), o.quiet)
 	defer bar.end()
+	reading.Progress = bar.show
 	var files []trace.Stats
 	r, err := analysis.Run(ctx, func(ctx context.Context, yield func(*trace.Event) error) error {
 		var err error
-		files, err = trace.ReadAll(ctx, sources, trace.Options{Progress: bar.show}, yield)
+		files, err = trace.ReadAll(ctx, sources, reading, yield)
 		return err
 	}, opts)
 	if r != nil {

@@ -14,7 +14,7 @@ import (
 // object; it is of the same format and says the same.
 func TestCompactDocuments(t *testing.T) {
 	read := func(data []byte) Stats {
-		stats, err := Read(t.Context(), "test", bytes.NewReader(data), Options{judge: facts}, func(*Event) error { return nil })
+		stats, err := Read(t.Context(), "test", bytes.NewReader(data), Options{Judge: facts}, func(*Event) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

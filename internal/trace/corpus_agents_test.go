@@ -56,7 +56,7 @@ func TestCorpusOpenHands(t *testing.T) {
 func checkDocument(t *testing.T, data []byte, format string, want tallied) {
 	t.Helper()
 	var got tallied
-	stats, err := Read(t.Context(), "test", bytes.NewReader(data), Options{judge: facts}, func(e *Event) error {
+	stats, err := Read(t.Context(), "test", bytes.NewReader(data), Options{Judge: facts}, func(e *Event) error {
 		switch {
 		case e.Kind == Issue:
 			got.calls++

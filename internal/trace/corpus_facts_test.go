@@ -42,7 +42,7 @@ func factsFile(t *testing.T, name string) []byte {
 func TestCorpusFacts(t *testing.T) {
 	data := factsFile(t, "sessions.jsonl.gz")
 	got, stats := map[string]int{}, Stats{}
-	stats, err := Read(t.Context(), "sessions", bytes.NewReader(data), Options{judge: facts}, func(e *Event) error {
+	stats, err := Read(t.Context(), "sessions", bytes.NewReader(data), Options{Judge: facts}, func(e *Event) error {
 		switch {
 		case e.Kind == Issue:
 			got["calls"]++

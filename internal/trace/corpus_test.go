@@ -64,7 +64,7 @@ func naive(t *testing.T, data []byte, count func(object map[string]any)) {
 func imported(t *testing.T, data []byte, format string) (tallied, Stats) {
 	t.Helper()
 	var got tallied
-	stats, err := Read(t.Context(), "test", bytes.NewReader(data), Options{judge: facts}, func(e *Event) error {
+	stats, err := Read(t.Context(), "test", bytes.NewReader(data), Options{Judge: facts}, func(e *Event) error {
 		switch {
 		case e.Kind == Issue:
 			got.calls++

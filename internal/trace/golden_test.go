@@ -98,7 +98,7 @@ func rendered(t *testing.T, name string) []byte {
 	}
 	defer f.Close()
 	var b bytes.Buffer
-	stats, err := Read(t.Context(), filepath.Base(name), f, Options{judge: facts}, func(e *Event) error {
+	stats, err := Read(t.Context(), filepath.Base(name), f, Options{Judge: facts}, func(e *Event) error {
 		fmt.Fprintln(&b, line(e))
 		return nil
 	})

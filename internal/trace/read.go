@@ -20,8 +20,10 @@ type Options struct {
 	// nobody asks.
 	Progress func(done, total int64)
 
-	judge func(classify.Observation) classify.Verdict // nil: classify.Observe
-	wait  func() error                                // see source; nil: does not wait
+	// Judge tells what a result says about its tool, for rules of the user's own.
+	// It is called by many goroutines. Nil: classify.Observe.
+	Judge func(classify.Observation) classify.Verdict
+	wait  func() error // see source; nil: does not wait
 }
 
 // notRecognised is the Problem of a source of no known format.
@@ -79,8 +81,8 @@ func (s *source) read(ctx context.Context, r io.Reader, o Options, take func(*en
 	}
 	s.stats.Format = f.name
 	sink := newSink(s.stats.File, f.name, &s.stats, take)
-	if o.judge != nil {
-		sink.judge = o.judge
+	if o.Judge != nil {
+		sink.judge = o.Judge
 	}
 	if err = s.records(ctx, rest, f, sink); ctx.Err() != nil {
 		return err
