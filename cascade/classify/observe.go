@@ -228,23 +228,24 @@ func (e *evidence) byContext() (class, string, bool) {
 }
 
 // otherwise is the answer when no rule knows. A program that ran to its end
-// and a server or agent that returned an error as a result have answered; an
-// error that came in an answer's place has not.
+// has answered; an error that came in an answer's place has not, nor has a peer
+// whose task failed. A text alone says nothing: most errors are the tool telling
+// the agent that it is wrong, and a breaker that counts those hurts.
 func (e *evidence) otherwise() (class, string) {
 	switch {
 	case e.fallback != unknown:
 		return e.fallback, "default:payload"
 	case e.exit != nil && *e.exit > 0:
 		return invalidInput, "default:exit"
-	case e.Err != nil:
+	case e.Err != nil || e.RPCCode != 0 || e.HTTPStatus >= 400:
 		return unknown, "default:error"
 	case e.Protocol == Agent && e.cmd.program != "" && e.text != "":
 		return invalidInput, "default:exit" // a command that failed and says why
 	case e.text == "":
 		return none, "default:empty"
-	case e.Protocol == MCP || e.Protocol == Agent:
-		return none, "default:answer"
+	case e.Protocol == A2A:
+		return unknown, "default:task"
 	default:
-		return unknown, "default:text"
+		return none, "default:text"
 	}
 }

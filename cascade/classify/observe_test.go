@@ -192,11 +192,11 @@ func TestAmbiguousTexts(t *testing.T) {
 		{"529 without a reason", "requests 529 Server Error:  for url", "rate_limit"},
 		{"lock of another git", "fatal: Unable to create '/w/.git/index.lock': File exists.", "filesystem"},
 		{"unknown tool as invalid params", "MCP error -32602: Unknown tool: x", "tool_missing"},
-		{"a bare number is no status", "processed 429 of 503 rows in 500 ms", "unknown"},
-		{"a count is no status", "the query returned 500 rows", "unknown"},
+		{"a bare number is no status", "processed 429 of 503 rows in 500 ms", "none"},
+		{"a count is no status", "the query returned 500 rows", "none"},
 		{"FileNotFoundError is no ENOTFOUND", "FileNotFoundError: x", "invalid_input"},
-		{"a room is no OOM", "the meeting room is taken", "unknown"},
-		{"titles are no TLS", "the titles: differ", "unknown"},
+		{"a room is no OOM", "the meeting room is taken", "none"},
+		{"titles are no TLS", "the titles: differ", "none"},
 		{"our own denial", "expediter SKIP: Grep is open (network)", "none"},
 	}
 	for _, tt := range tests {

@@ -168,6 +168,7 @@ var connectTexts = []textRule{
 
 // upstreamTexts: the service behind the tool is broken.
 var upstreamTexts = []textRule{
+	{class: unknown, lit: "an error occurred invoking", example: "An error occurred invoking 'query'."}, // an MCP server's own exception, which it hides
 	{class: upstream, status: []int{500, 501, 502, 503, 505, 507, 520, 521, 523}, example: "HTTP Error 503: x"},
 	{class: network, status: []int{525, 526}, example: "error code: 525"},
 	{class: upstream, lit: "internal", pattern: `\binternal[ _]?(?:server )?(?:error|failure)`, example: "Internal Server Error"},
