@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/expediter-go/expediter/internal/analysis"
 	"github.com/expediter-go/expediter/internal/trace"
@@ -82,8 +81,8 @@ const defaultTimelines = 200
 
 // check reports what cannot be meant, and reads the seed.
 func (o analyzeOptions) check(cmd *cobra.Command) (seed uint64, err error) {
-	if o.json && o.csv {
-		return 0, usagef("--json and --csv both print to standard output; choose one")
+	if err := oneOutput(o.json, o.csv); err != nil {
+		return 0, err
 	}
 	if o.timelines < 0 {
 		return 0, usagef("--timelines %d: use 0 or more", o.timelines)
@@ -113,7 +112,7 @@ func (o analyzeOptions) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	if len(paths) == 0 {
-		if isTerminal(cmd.InOrStdin()) {
+		if terminal(cmd.InOrStdin()) != nil {
 			return usagef("no PATH; name the folder of the recordings, such as ~/.claude/projects, or - for standard input")
 		}
 		paths = []string{trace.Stdin}
@@ -169,7 +168,11 @@ func (o analyzeOptions) outputs(sources []trace.Source) error {
 func (o analyzeOptions) analyze(cmd *cobra.Command, sources []trace.Source, reading trace.Options, opts analysis.Options) (*analysis.Result, error) {
 	ctx, stop := interruptible(cmd.Context(), func() {})
 	defer stop()
-	bar := newProgress(cmd.ErrOrStderr(), o.quiet)
+	said := cmd.ErrOrStderr()
+	if o.quiet {
+		said = io.Discard
+	}
+	bar := newProgress(said, "reading", progressbar.OptionShowBytes(true))
 	defer bar.end()
 	reading.Progress = bar.show
 	var files []trace.Stats
@@ -202,27 +205,8 @@ func (o analyzeOptions) print(cmd *cobra.Command, r *analysis.Result) error {
 	case o.csv:
 		return view.CSV(out, r)
 	}
-	width, colour := terminal(out)
+	width, colour := sheetOf(out)
 	return view.Text(out, r, width, colour)
-}
-
-// terminal is how wide the output is and whether it shows colours; what is no
-// terminal is 100 columns wide and shows none.
-func terminal(w io.Writer) (width int, colour bool) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 100, false
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width < 40 {
-		width = 80
-	}
-	return width, os.Getenv("NO_COLOR") == ""
-}
-
-func isTerminal(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // recognised says that nothing was found where recordings were expected.

@@ -108,6 +108,14 @@ func usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
+// oneOutput refuses two outputs on one stream.
+func oneOutput(json, csv bool) error {
+	if json && csv {
+		return usagef("--json and --csv both print to standard output; choose one")
+	}
+	return nil
+}
+
 // statusError ends the program with a status of its own and says nothing: the
 // command has printed what there is to say.
 type statusError int

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -18,8 +20,12 @@ type policyFile struct {
 }
 
 // readPolicyFile reads a map file, a task file, or the section expediter alone.
-func readPolicyFile(cmd *cobra.Command, name string) (policyFile, error) {
+// instead is what to give --policy where there is no such file.
+func readPolicyFile(cmd *cobra.Command, name, instead string) (policyFile, error) {
 	data, err := readInput(cmd, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("--policy: %w; give %s", err, instead)
+	}
 	if err != nil {
 		return policyFile{}, err
 	}
@@ -57,9 +63,4 @@ func policyMap(name string, data []byte, root *document.Node) (capability.Map, e
 		return file.Map, err
 	}
 	return nil, nil
-}
-
-// policyHint is what to do about a --policy that is no file.
-func policyHint(err error) error {
-	return fmt.Errorf("--policy: %w; give the name of a policy, or the path of a map or task file", err)
 }

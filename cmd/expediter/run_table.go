@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -30,8 +29,8 @@ func newDisplay(w io.Writer, t *task.File, status func() expediter.Status) displ
 	for _, tool := range t.Tools {
 		plain.column = max(plain.column, utf8.RuneCountInString(redact.Text(tool.Name, maxToolName)))
 	}
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+	f := redrawable(w)
+	if f == nil {
 		return plain
 	}
 	height := func() int {
@@ -41,7 +40,7 @@ func newDisplay(w io.Writer, t *task.File, status func() expediter.Status) displ
 		}
 		return rows
 	}
-	return &table{w: w, events: plain, status: status, height: height, total: len(t.Subtasks), colour: os.Getenv("NO_COLOR") == ""}
+	return &table{w: w, events: plain, status: status, height: height, total: len(t.Subtasks), colour: colours()}
 }
 
 // defaultHeight is that of a terminal that does not tell its own.

@@ -5,15 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/internal/simulate"
@@ -78,13 +74,10 @@ func (o simulateOptions) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), func() {})
 	defer stop()
-	bar := simulationBar(cmd.ErrOrStderr())
-	cfg.Progress = func(finished, all int) {
-		bar.ChangeMax(all)
-		_ = bar.Set(finished) // a terminal that cannot be written to shows no bar
-	}
+	bar := newProgress(cmd.ErrOrStderr(), "worlds", progressbar.OptionShowCount())
+	cfg.Progress = func(finished, all int) { bar.show(int64(finished), int64(all)) }
 	res, err := simulate.Run(ctx, cfg)
-	_ = bar.Clear()
+	bar.end()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted; the simulation has no result")
@@ -94,19 +87,10 @@ func (o simulateOptions) run(cmd *cobra.Command) error {
 	return o.print(cmd.OutOrStdout(), res)
 }
 
-// simulationBar is a line that tells how far it is, where w is a terminal.
-func simulationBar(w io.Writer) *progressbar.ProgressBar {
-	f, ok := w.(*os.File)
-	visible := ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
-	return progressbar.NewOptions(1, progressbar.OptionSetWriter(w), progressbar.OptionSetVisibility(visible),
-		progressbar.OptionSetDescription("worlds"), progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish())
-}
-
 // config is what the flags ask for.
 func (o simulateOptions) config(cmd *cobra.Command) (simulate.Config, error) {
-	if o.json && o.csv {
-		return o.cfg, usagef("--json does not go with --csv; choose one")
+	if err := oneOutput(o.json, o.csv); err != nil {
+		return o.cfg, err
 	}
 	counts := []struct {
 		flag  string
@@ -142,10 +126,7 @@ func (o simulateOptions) config(cmd *cobra.Command) (simulate.Config, error) {
 // readSimulatedPolicy reads the engine's policy of a file; the simulation has
 // tools of its own.
 func readSimulatedPolicy(cmd *cobra.Command, name string) (simulate.Policy, error) {
-	file, err := readPolicyFile(cmd, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return simulate.Policy{}, policyHint(err)
-	}
+	file, err := readPolicyFile(cmd, name, "the path of a map or task file; faithful and interactive are compared without being named")
 	return simulate.Policy{Name: redact.Text(filepath.Base(name), maxPolicyName), Policy: file.policy}, err
 }
 
