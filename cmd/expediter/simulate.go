@@ -92,19 +92,8 @@ func (o simulateOptions) config(cmd *cobra.Command) (simulate.Config, error) {
 	if err := oneOutput(o.json, o.csv); err != nil {
 		return o.cfg, err
 	}
-	counts := []struct {
-		flag  string
-		n     *int
-		least int
-	}{{"seeds", &o.cfg.Seeds, 1}, {"agents", &o.cfg.Agents, 1}, {"subtasks", &o.cfg.Subtasks, 1},
-		{"retries", &o.cfg.Retries, 0}, {"answers", &o.cfg.Answers, 0}}
-	for _, c := range counts {
-		if *c.n < c.least {
-			return o.cfg, usagef("--%s %d: give %d or more", c.flag, *c.n, c.least)
-		}
-		if *c.n == 0 {
-			*c.n = simulate.None
-		}
+	if err := o.counts(); err != nil {
+		return o.cfg, err
 	}
 	for _, name := range o.models {
 		var m simulate.Model
@@ -121,6 +110,24 @@ func (o simulateOptions) config(cmd *cobra.Command) (simulate.Config, error) {
 		o.cfg.Policies = append(o.cfg.Policies, p)
 	}
 	return o.cfg, nil
+}
+
+// counts checks the numbers. A zero is meant as one: it is not the default.
+func (o *simulateOptions) counts() error {
+	for _, c := range []struct {
+		flag  string
+		n     *int
+		least int
+	}{{"seeds", &o.cfg.Seeds, 1}, {"agents", &o.cfg.Agents, 1}, {"subtasks", &o.cfg.Subtasks, 1},
+		{"retries", &o.cfg.Retries, 0}, {"answers", &o.cfg.Answers, 0}} {
+		if *c.n < c.least {
+			return usagef("--%s %d: give %d or more", c.flag, *c.n, c.least)
+		}
+		if *c.n == 0 {
+			*c.n = simulate.None
+		}
+	}
+	return nil
 }
 
 // readSimulatedPolicy reads the engine's policy of a file; the simulation has
