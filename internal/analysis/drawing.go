@@ -11,10 +11,13 @@ import (
 	"github.com/expediter-go/expediter/expediter/replay"
 )
 
+// MaxTicks bounds the calls that a Timeline has ticks for; those that follow
+// are counted and not drawn.
+const MaxTicks = 20_000
+
 const (
-	maxTicks = 20_000 // of one timeline; what follows is not drawn
-	maxLanes = 300    // of one timeline; further tools share one lane
-	maxNote  = 160    // characters of a tick's note
+	maxLanes = 300 // of one timeline; further tools share one lane
+	maxNote  = 160 // characters of a tick's note
 )
 
 // drawing gathers a Timeline while its session is laid under the first policy.
@@ -28,7 +31,7 @@ type drawing struct {
 	flags []openBand      // incidents that have not ended
 	pause *Band           // nil: not pausing
 	last  int             // the budget's last mark
-	full  bool            // maxTicks is reached
+	full  bool            // MaxTicks is reached
 }
 
 type tickAt struct{ lane, tick int }
@@ -70,7 +73,7 @@ func (d *drawing) call(tool string, e *event, verb expediter.Verb) {
 	d.open[e.call] = tickAt{lane, len(l.Ticks)}
 	l.Ticks = append(l.Ticks, Tick{X: d.x, Verb: verb.String(), Outcome: "open", At: e.at})
 	d.t.Calls++
-	d.full = d.t.Calls >= maxTicks
+	d.full = d.t.Calls >= MaxTicks
 }
 
 func (d *drawing) lane(tool string) int {

@@ -119,7 +119,7 @@ type Timeline struct {
 	Format    string  `json:"format"`
 	Start     int64   `json:"start,omitempty"` // milliseconds since 1970
 	End       int64   `json:"end,omitempty"`
-	Calls     int     `json:"calls"`
+	Calls     int     `json:"calls"` // drawn or not
 	Width     int     `json:"width"` // positions run from 0 to Width-1
 	Limit     int     `json:"limit"` // of the budget; 0: unlimited
 	Lanes     []Lane  `json:"lanes"` // in order of first call

@@ -26,7 +26,7 @@ func (k *keeper) offer(t Timeline) {
 	if t.Counts.Calls == 0 {
 		return
 	}
-	n := kept{Timeline: t, order: k.offered, ticks: min(t.Calls, maxTicks)}
+	n := kept{Timeline: t, order: k.offered, ticks: min(t.Calls, MaxTicks)}
 	k.offered++
 	i, _ := slices.BinarySearchFunc(k.kept, n, moreTelling)
 	k.kept = slices.Insert(k.kept, i, n)

@@ -11,7 +11,6 @@ import (
 // Bounds of the timelines in a page.
 const (
 	maxTimelines     = 500
-	maxTicks         = 20_000 // of one session
 	maxTimelineBytes = 3 << 20
 )
 
@@ -24,7 +23,7 @@ type drawn struct {
 	Start     int64       `json:"start,omitempty"` // milliseconds since 1970
 	End       int64       `json:"end,omitempty"`
 	Calls     int         `json:"calls"`
-	Cut       int         `json:"cut,omitempty"` // calls left out at the end
+	Cut       int         `json:"cut,omitempty"` // calls left out at the end, here or by the analysis
 	Width     int         `json:"width"`
 	Limit     int         `json:"limit"`
 	Denied    int         `json:"denied"`
@@ -107,12 +106,12 @@ func ticks(t *analysis.Timeline, is func(analysis.Tick) bool) int {
 
 func drawnOf(t *analysis.Timeline) drawn {
 	end := cutAt(t)
-	d := drawn{Name: named(t.Session), File: t.File, Format: t.Format, Start: t.Start, End: t.End, Calls: t.Calls, Width: min(t.Width, end), Limit: t.Limit,
+	d := drawn{Name: named(t.Session), File: t.File, Format: t.Format, Start: t.Start, End: t.End, Calls: t.Calls, Width: min(t.Width, end), Limit: t.Limit, Cut: t.Calls,
 		Denied: denied(t), Failures: failed(t), Lanes: []drawnLane{}, Budget: [][2]int{}, Prompts: []int{}, Notes: []string{}}
 	places := map[string]int{}
 	for _, l := range t.Lanes {
 		lane := d.lane(t, l, end, places)
-		d.Cut += len(l.Ticks) - len(lane.Kinds)
+		d.Cut -= len(lane.Kinds)
 		if len(lane.Kinds) > 0 || end == whole {
 			d.Lanes = append(d.Lanes, lane)
 		}
@@ -142,11 +141,11 @@ func cutAt(t *analysis.Timeline) int {
 			all = append(all, k.X)
 		}
 	}
-	if len(all) <= maxTicks {
+	if len(all) <= analysis.MaxTicks {
 		return whole
 	}
 	slices.Sort(all)
-	return all[maxTicks]
+	return all[analysis.MaxTicks]
 }
 
 func (d *drawn) lane(t *analysis.Timeline, l analysis.Lane, end int, places map[string]int) drawnLane {

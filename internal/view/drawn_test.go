@@ -29,14 +29,15 @@ func TestTimelinesAreBounded(t *testing.T) {
 }
 
 func TestDrawn(t *testing.T) {
-	tl := analysis.Timeline{Session: "s", Start: 1000, End: 5000, Calls: 3, Width: 7, Limit: 5, Budget: []analysis.Mark{{X: 0}, {X: 4, Consumed: 1}},
+	// Of five calls the analysis drew three.
+	tl := analysis.Timeline{Session: "s", Start: 1000, End: 5000, Calls: 5, Width: 7, Limit: 5, Budget: []analysis.Mark{{X: 0}, {X: 4, Consumed: 1}},
 		Prompts: []int{0}, Incidents: []analysis.Band{{From: 2, To: 5, Cause: "network", Members: []string{"A", "B"}}},
 		Lanes: []analysis.Lane{
 			{Tool: "A", Spans: []analysis.Span{{From: 4, To: 6, State: "HALF_OPEN"}, {From: 2, To: 4, State: "OPEN"}},
 				Ticks: []analysis.Tick{{X: 1, Verb: "CALL", Outcome: "ok", At: 1500}, {X: 4, Verb: "PROBE", Outcome: "failure", Note: "down", At: 1600}}},
 			{Tool: "", Ticks: []analysis.Tick{{X: 5, Verb: "PAUSE", Outcome: "unheard of"}}},
 		}}
-	want := drawn{Name: "s", Start: 1000, End: 5000, Calls: 3, Width: 7, Limit: 5, Denied: 1, Failures: 1,
+	want := drawn{Name: "s", Start: 1000, End: 5000, Calls: 5, Cut: 2, Width: 7, Limit: 5, Denied: 1, Failures: 1,
 		Lanes: []drawnLane{
 			{Tool: "A", Spans: [][3]int{{4, 6, 2}, {2, 4, 1}}, X: []int{1, 3}, Kinds: "am", Notes: []int{0, 1}, At: []int64{500, 100}},
 			{Tool: "(no name)", Spans: [][3]int{}, X: []int{5}, Kinds: "t", Notes: []int{}, At: []int64{}},

@@ -64,6 +64,7 @@ var avoidances = []figure[analysis.Avoidance]{
 	{"within_one", "Within one probe", "of the recovered, within one probe interval", count, false, func(r *analysis.Avoidance) float64 { return float64(r.WithinOne) }},
 	{"max_wait", "Longest wait", "requests denied after an outage's end, at most", count, false, func(r *analysis.Avoidance) float64 { return float64(r.MaxWait) }},
 	{"unresolved", "Unresolved", "the recording ended, or nobody asked again", count, false, func(r *analysis.Avoidance) float64 { return float64(r.Unresolved) }},
+	{"overdue", "Overdue", "of the unresolved, those denied after one probe interval", count, true, func(r *analysis.Avoidance) float64 { return float64(r.Overdue) }},
 }
 
 // spliced are the figures of a policy over the spliced sessions.

@@ -96,9 +96,9 @@ func full() *analysis.Result {
 	sweep(r)
 	r.Spliced = &analysis.Splice{Seed: 7, Outages: 120, ByKind: map[string]int{"one_tool": 60, "common_cause": 40, "flapping": 20}, Rows: []analysis.SpliceRow{
 		{Policy: "faithful", Counts: analysis.Counts{Lost: 3, SessionsPaused: 11},
-			Avoidance: analysis.Avoidance{Doomed: 2210, After: 1850, Made: 61, MadeProbes: 58, Avoided: 1789, AvoidedPct: 0.967, Recovered: 113, WithinOne: 113, MaxWait: 2, Unresolved: 7},
+			Avoidance: analysis.Avoidance{Doomed: 2210, After: 1850, Made: 61, MadeProbes: 58, Avoided: 1789, AvoidedPct: 0.967, Recovered: 113, WithinOne: 113, MaxWait: 2, Unresolved: 7, Overdue: 1},
 			ByKind: map[string]analysis.Avoidance{"one_tool": {Doomed: 1400, After: 1220, Made: 30, Avoided: 1190, AvoidedPct: 0.975, Recovered: 58, WithinOne: 58, MaxWait: 2},
-				"flapping": {Doomed: 810, After: 630, Made: 31, Avoided: 599, AvoidedPct: 0.951, Recovered: 55, WithinOne: 55, MaxWait: 1, Unresolved: 7}}},
+				"flapping": {Doomed: 810, After: 630, Made: 31, Avoided: 599, AvoidedPct: 0.951, Recovered: 55, WithinOne: 55, MaxWait: 1, Unresolved: 7, Overdue: 1}}},
 		{Policy: "never opens", Avoidance: analysis.Avoidance{Doomed: 2210, After: 1850, Made: 1850, Recovered: 113, WithinOne: 113, Unresolved: 7}},
 	}}
 	r.Omitted = 3
