@@ -67,7 +67,7 @@ func (o Observation) command() command {
 // commandInput finds the command in a shell's arguments, as a text or as an
 // argv.
 func (o Observation) commandInput() (text string, argv []string) {
-	in := o.fields()
+	in := object(o.Input)
 	for _, name := range [...]string{"command", "cmd", "script", "command_line", "CommandLine", "commandLine", "input"} {
 		raw := in[name]
 		if len(raw) == 0 {

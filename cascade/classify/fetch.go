@@ -26,7 +26,7 @@ func (o Observation) host() string {
 	if len(o.Input) == 0 || !names(fetchTools, o.Tool) {
 		return ""
 	}
-	in := o.fields()
+	in := object(o.Input)
 	text := in.text("url", "Url", "URL", "uri")
 	var several []string
 	if text == "" && json.Unmarshal(in["urls"], &several) == nil && len(several) == 1 {

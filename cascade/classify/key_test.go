@@ -74,7 +74,7 @@ func TestKeyOfAnAgentsShell(t *testing.T) {
 		{"a program in another language", Observation{Tool: "exec", Input: in(`"const r = await run()"`)}, "exec"},
 		{"a command of another type", Observation{Tool: "Bash", Input: in(`{"command":7}`)}, "Bash"},
 		{"no JSON", Observation{Tool: "Bash", Input: in(`{"command":`)}, "Bash"},
-		{"huge arguments", Observation{Tool: "Bash", Input: in(`{"command":"rg ` + strings.Repeat("x", maxInput) + `"}`)}, "Bash"},
+		{"huge arguments", Observation{Tool: "Bash", Input: in(`{"command":"rg ` + strings.Repeat("x", maxPayload) + `"}`)}, "Bash"},
 	})
 }
 

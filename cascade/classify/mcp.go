@@ -2,9 +2,6 @@ package classify
 
 import "strings"
 
-// maxInput bounds the arguments that are looked into, in bytes.
-const maxInput = 1 << 20
-
 // served is the MCP server or agent peer that offers the tool, and the tool's
 // name there; empty where there is none.
 func (o Observation) served() (server, tool string) {
@@ -62,20 +59,11 @@ var brokers = map[string]bool{
 }
 
 func (o Observation) brokered() (server, tool string) {
-	in := o.fields()
+	in := object(o.Input)
 	server = in.text("mcp_server_name", "server_name", "serverName", "server")
 	tool = in.text("mcp_tool_name", "tool_name", "toolName")
 	if tool == "" {
 		tool = o.Tool
 	}
 	return server, tool
-}
-
-// fields are the members of the call's arguments, empty for arguments that are
-// too long or no object.
-func (o Observation) fields() fields {
-	if len(o.Input) > maxInput {
-		return nil
-	}
-	return object(o.Input)
 }

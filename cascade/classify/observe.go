@@ -60,7 +60,7 @@ type Observation struct {
 	Agent       AgentName       // which coding agent reported it; empty: none, or unknown
 	Server      string          // the MCP server or agent peer, where the tool's name lacks it
 	Tool        string          // as the agent calls it
-	Input       json.RawMessage // the call's arguments; read for shells and fetches
+	Input       json.RawMessage // the call's arguments; read for shells, fetches and brokers of MCP, not at all beyond 1 MiB
 	Payload     json.RawMessage // the structured result as the agent or protocol gives it; read in fixed fields only, not at all beyond 1 MiB
 	Argv        []string        // the command that ran, where it was run without a shell
 	Shell       string          // or its shell text

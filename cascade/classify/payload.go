@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// maxPayload bounds a payload, in bytes; a longer one is not read.
+// maxPayload bounds a payload and a call's arguments, in bytes; longer ones are
+// not read.
 const maxPayload = 1 << 20
 
 // fields are those of a JSON object. A field of another type than the one
