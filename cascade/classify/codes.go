@@ -108,7 +108,8 @@ var rpcRules = []rpcRule{
 	{Plain, -32603, upstream, true},
 }
 
-func (e *evidence) byRPC() (rpcRule, bool) {
+// rpcRule is the row for the JSON-RPC code.
+func (e *evidence) rpcRule() (rpcRule, bool) {
 	for _, r := range rpcRules {
 		if r.code == e.RPCCode && (r.protocol == Plain || r.protocol == e.Protocol) {
 			return r, true
@@ -120,7 +121,7 @@ func (e *evidence) byRPC() (rpcRule, bool) {
 // byStatus asks the codes that mean one thing only, or whose few other
 // meanings the text tells.
 func (e *evidence) byStatus() (class, string, bool) {
-	if r, ok := e.byRPC(); ok && !r.weak {
+	if r, ok := e.rpcRule(); ok && !r.weak {
 		return r.class, "jsonrpc:" + strconv.Itoa(r.code), true
 	}
 	if c, rule, ok := e.byHTTP(); ok {
@@ -137,7 +138,7 @@ func (e *evidence) byWeakCode() (class, string, bool) {
 	if r, ok := e.grpcRule(); ok {
 		return r.class, "grpc:" + r.name, true
 	}
-	if r, ok := e.byRPC(); ok {
+	if r, ok := e.rpcRule(); ok {
 		return r.class, "jsonrpc:" + strconv.Itoa(r.code), true
 	}
 	if r, ok := e.exitRule(); ok {

@@ -126,8 +126,8 @@ func (e *evidence) byError() (class, string, bool) {
 }
 
 func byErrno(err error) (class, string, bool) {
-	var errno syscall.Errno
-	if !errors.As(err, &errno) {
+	errno, ok := errors.AsType[syscall.Errno](err)
+	if !ok {
 		return 0, "", false
 	}
 	for _, r := range errnoRules {
@@ -143,16 +143,14 @@ func isTimeout(err error) bool {
 	if errors.Is(err, syscall.EAGAIN) {
 		return false
 	}
-	var late net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		errors.As(err, &late) && late.Timeout()
+	late, ok := errors.AsType[net.Error](err)
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || ok && late.Timeout()
 }
 
 // isMissingProgram knows that a missing absolute path is a PathError of the
 // fork, not an exec.ErrNotFound.
 func isMissingProgram(err error) bool {
-	var fork *fs.PathError
-	if errors.As(err, &fork) && fork.Op == "fork/exec" {
+	if fork, ok := errors.AsType[*fs.PathError](err); ok && fork.Op == "fork/exec" {
 		return errors.Is(fork.Err, fs.ErrNotExist)
 	}
 	return errors.Is(err, exec.ErrNotFound) || as[*exec.Error](err) && !errors.Is(err, fs.ErrPermission)

@@ -39,6 +39,9 @@ var geminiFallbacks = map[string]class{
 // command's output.
 var geminiTail = regexp.MustCompile(`(?:\A|\n)Exit Code: (\d{1,3})(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*){0,3}\s*\z`)
 
+// geminiTailSize bounds those lines, in bytes.
+const geminiTailSize = 512
+
 // geminiShape: the tool_response of AfterTool, or a tool call of a chat file.
 func geminiShape(e *evidence, f fields) {
 	text := f.text("llmContent", "output")
@@ -67,7 +70,7 @@ func geminiShape(e *evidence, f fields) {
 
 // geminiExit takes over the exit code below a command's output.
 func geminiExit(e *evidence, text string) {
-	if m := geminiTail.FindStringSubmatch(text[max(0, len(text)-codexHeadSize):]); m != nil {
+	if m := geminiTail.FindStringSubmatch(text[max(0, len(text)-geminiTailSize):]); m != nil {
 		if code, err := strconv.Atoi(m[1]); err == nil && code != 0 {
 			e.exited(code, text)
 		}

@@ -141,7 +141,7 @@ func value(s string, i int) (start, end int, quoted bool) {
 		j++
 	}
 	if j == len(s) || s[j] != '"' && s[j] != '\'' {
-		end = i + len(s[i:])
+		end = len(s)
 		if n := strings.IndexAny(s[i:], " \t\n&;\"'"); n >= 0 {
 			end = i + n
 		}
