@@ -105,7 +105,7 @@ func Observe(o Observation) Verdict {
 	e := newEvidence(o, cmd)
 	c, rule := e.judge()
 	v := Verdict{Key: keyOf(o, cmd), Outcome: c.outcome(), Category: c.category(), Class: c.String(), Rule: rule}
-	if own, ok := e.own(rule); ok {
+	if own := e.own; own != nil {
 		v.Outcome, v.Category, v.Class = own.outcome, own.category, own.class
 	}
 	if c == worked {
@@ -116,14 +116,7 @@ func Observe(o Observation) Verdict {
 		v.Signature = noOutputSignature
 	}
 	if v.Outcome == cascade.Failed && (v.Category == cascade.RateLimit || v.Category == cascade.Upstream) {
-		v.RetryAfter = o.RetryAfter
-		if v.RetryAfter <= 0 {
-			v.RetryAfter = headerWait(o.Header, o.At)
-		}
-		if v.RetryAfter <= 0 {
-			v.RetryAfter = retryAfter(e.folded)
-		}
-		v.RetryAfter = min(v.RetryAfter, maxRetryAfter)
+		v.RetryAfter = e.retryAfter()
 	}
 	return v
 }
@@ -140,12 +133,13 @@ func FromError(err, ctxErr error) Verdict {
 type evidence struct {
 	Observation
 	cmd      command
-	text     string // both ends of the text, clean
-	folded   string // the same, as the text table wants it
-	exit     *int   // the exit code, given or told by the text
-	told     class  // what a field of the payload settles
-	toldBy   string // empty: none does
-	fallback class  // what the payload means if nothing else is known; zero: nothing
+	text     string   // both ends of the text, clean
+	folded   string   // the same, as the text table wants it
+	exit     *int     // the exit code, given or told by the text
+	told     class    // what a field of the payload settles
+	toldBy   string   // empty: none does
+	fallback class    // what the payload means if nothing else is known; zero: nothing
+	own      *ownRule // the user's rule that decided; nil: none did
 }
 
 func newEvidence(o Observation, cmd command) *evidence {
@@ -160,12 +154,16 @@ func newEvidence(o Observation, cmd command) *evidence {
 	}
 	e.exit = e.ExitCode
 	if e.exit == nil && e.Class == "nonzero" {
-		e.exit = new(int)
-		*e.exit = 1
+		e.exit = new(1)
 	}
-	if !e.failed() {
-		return e
+	if e.failed() {
+		e.readText()
 	}
+	return e
+}
+
+// readText makes the text of a failure ready, and the exit code that it tells.
+func (e *evidence) readText() {
 	raw := ends(e.Result)
 	if e.Err != nil {
 		raw = join(ends(errorText(e.Err)), raw)
@@ -175,7 +173,6 @@ func newEvidence(o Observation, cmd command) *evidence {
 	if e.exit == nil {
 		e.exit = exitCode(e.Err, e.folded)
 	}
-	return e
 }
 
 func (o Observation) failed() bool {

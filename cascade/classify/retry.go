@@ -11,11 +11,24 @@ import (
 // on the word of a server.
 const maxRetryAfter = 24 * time.Hour
 
+// retryAfter is how long to wait: what the caller knows, else what the headers
+// say, else the text. Zero: nobody says.
+func (e *evidence) retryAfter() time.Duration {
+	wait := e.RetryAfter
+	if wait <= 0 {
+		wait = headerWait(e.Header, e.At)
+	}
+	if wait <= 0 {
+		wait = textWait(e.folded)
+	}
+	return min(wait, maxRetryAfter)
+}
+
 var retryText = regexp.MustCompile(`(?:retry[- _]?after|retry in|try again (?:in|after)|wait|reset(?:s)? (?:after|in)|retrydelay)["':=\s]{0,4}(?:for |about )?(\d{1,7}(?:\.\d{1,6})?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)?\b`)
 
-// retryAfter is the wait that a folded text asks for; without a unit it is in
+// textWait is the wait that a folded text asks for; without a unit it is in
 // seconds. Zero: it asks for none.
-func retryAfter(folded string) time.Duration {
+func textWait(folded string) time.Duration {
 	m := retryText.FindStringSubmatch(folded)
 	if m == nil {
 		return 0

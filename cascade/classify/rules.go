@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/expediter-go/expediter/cascade"
 )
@@ -97,25 +96,15 @@ func (r Rule) compile(index int) (own ownRule, problems []error) {
 	return own, problems
 }
 
-const ownPrefix = "own:"
-
-// byOwnRule asks the user's rules. The class it returns is only a stand-in:
-// own holds the verdict.
+// byOwnRule asks the user's rules. The class that it returns is only a
+// stand-in: own has the outcome, the category and the class.
 func (e *evidence) byOwnRule() (class, string, bool) {
-	for i, r := range e.Rules.rules {
+	for i := range e.Rules.rules {
+		r := &e.Rules.rules[i]
 		if r.match != nil && r.match.MatchString(e.text) || r.match == nil && e.exit != nil && *e.exit == r.exit {
-			return unknown, ownPrefix + strconv.Itoa(i+1), true
+			e.own = r
+			return unknown, "own:" + strconv.Itoa(i+1), true
 		}
 	}
 	return 0, "", false
-}
-
-// own is the user's rule that rule names, if it names one.
-func (e *evidence) own(rule string) (ownRule, bool) {
-	digits, ok := strings.CutPrefix(rule, ownPrefix)
-	i, err := strconv.Atoi(digits)
-	if !ok || err != nil {
-		return ownRule{}, false
-	}
-	return e.Rules.rules[i-1], true
 }
