@@ -36,7 +36,7 @@ func FuzzPayload(f *testing.F) {
 	f.Add("run_shell_command", `{"llmContent":"x\nExit Code: 6","error":{"type":"no_space_left","message":"x"}}`, "Traceback (most recent call last)", "1e999", 3, byte(3), true)
 	f.Add("x", `{"jsonrpc":"2.0","error":{"code":-32001,"message":"x","data":[{"reason":"y"}]},"result":{"task":{"status":{"state":"failed"}}}}`, "test_build", "6m0s", 16, byte(9), true)
 	f.Add("mcp__a__b", `{"content":[{"text":"x"},3,[]],"isError":true}`, "", "NaN", -1, byte(10), true)
-	agents := []AgentName{ClaudeCode, Codex, Gemini, Cursor, Copilot, Cline, Windsurf, SWEAgent, OpenHands, "", "other"}
+	agents := []AgentName{ClaudeCode, Codex, Gemini, Cursor, Copilot, Cline, Windsurf, SWEAgent, OpenHands, "", "other", Inspect}
 	at := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, tool, payload, text, value string, grpc int, agent byte, unmarked bool) {
 		for p := Plain; p <= Agent; p++ {

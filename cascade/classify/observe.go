@@ -33,10 +33,11 @@ func (p Protocol) String() string {
 	return "protocol(" + strconv.Itoa(int(p)) + ")"
 }
 
-// AgentName is a coding agent whose results have a shape of their own.
+// AgentName is a coding agent, or a harness for agents, whose results have a
+// shape of their own.
 type AgentName string
 
-// The coding agents whose shapes are known.
+// The agents and harnesses whose shapes are known.
 const (
 	ClaudeCode AgentName = "claude-code"
 	Codex      AgentName = "codex"
@@ -47,6 +48,7 @@ const (
 	Windsurf   AgentName = "windsurf"
 	SWEAgent   AgentName = "swe-agent"
 	OpenHands  AgentName = "openhands"
+	Inspect    AgentName = "inspect-ai"
 )
 
 // Observation is one finished call, as far as the observer knows it. The zero
@@ -57,7 +59,7 @@ const (
 // read: they may say that a success hides a failure.
 type Observation struct {
 	Protocol    Protocol
-	Agent       AgentName       // which coding agent reported it; empty: none, or unknown
+	Agent       AgentName       // which agent or harness reported it; empty: none, or unknown
 	Server      string          // the MCP server or agent peer, where the tool's name lacks it
 	Tool        string          // as the agent calls it
 	Input       json.RawMessage // the call's arguments; read for shells, fetches and brokers of MCP, not at all beyond 1 MiB

@@ -113,7 +113,13 @@ func (e *evidence) readPayload() {
 // toldInText: the agent's harness may write into the text what others put into
 // a payload.
 func (o Observation) toldInText() bool {
-	return o.Agent == Codex && o.Result != "" || o.Agent == ClaudeCode && strings.HasPrefix(o.Result, movedAway)
+	switch o.Agent {
+	case Codex, Cline:
+		return o.Result != ""
+	case ClaudeCode:
+		return strings.HasPrefix(o.Result, movedAway)
+	}
+	return false
 }
 
 // payloadPrefix begins the name of a rule that is a field of the payload.

@@ -18,6 +18,7 @@ var shapes = map[AgentName]func(e *evidence, f fields){
 	Windsurf:   windsurfShape,
 	SWEAgent:   sweShape,
 	OpenHands:  openHandsShape,
+	Inspect:    inspectShape,
 }
 
 // claudeShape: the tool_response of a success, or the fields of a failure
@@ -124,14 +125,21 @@ func copilotShape(e *evidence, f fields) {
 	}
 }
 
-// clineShape: success is a truth value, and a refusal is a text.
+// clineShape: success is a truth value, and Roo Code's status a word. That a call
+// was refused, or left alone for another's sake, is a text.
 func clineShape(e *evidence, f fields) {
 	if f.says("success", false) {
 		e.fail(f.text("result", "error"))
 	}
 	text := strings.TrimSpace(join(f.text("result"), e.Result))
-	if strings.HasPrefix(text, "The user denied this operation") {
+	switch {
+	case f.text("status") == "denied":
+		e.tell(userDenied, "status")
+	case strings.HasPrefix(text, "The user denied this operation"):
 		e.tell(userDenied, "denial")
+	case strings.HasSuffix(text, "due to user rejecting a previous tool."),
+		strings.HasPrefix(text, "Tool [") && strings.Contains(text, "] was not executed"):
+		e.tell(cancelled, "not executed")
 	}
 }
 
@@ -178,5 +186,20 @@ func openHandsShape(e *evidence, f fields) {
 		if part.says("is_error", true) {
 			e.fail(join(part.blocks("content"), part.text("content", "error")))
 		}
+	}
+}
+
+// inspectErrors are the types of inspect_ai's ToolCallError that say what
+// happened. Others (unknown, and ones to come) leave it to the message.
+var inspectErrors = map[string]class{
+	"parsing": invalidInput, "unicode_decode": invalidInput, "file_not_found": invalidInput, "is_a_directory": invalidInput,
+	"limit": invalidInput, "output_limit": invalidInput, // the output is longer than allowed
+	"approval": userDenied, "cancelled": cancelled, "timeout": timeout, "permission": permission,
+}
+
+// inspectShape: a ToolCallError. Its type is an earlier judgement.
+func inspectShape(e *evidence, f fields) {
+	if c, ok := inspectErrors[f.text("type")]; ok && e.Class == "" {
+		e.Class = c.String()
 	}
 }

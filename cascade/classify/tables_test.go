@@ -46,13 +46,14 @@ func TestWordsOfAgentsDecide(t *testing.T) {
 		{Observation{Agent: Gemini}, `{"error":{"type":%q,"message":"x"}}`, geminiErrors},
 		{Observation{Agent: Gemini}, `{"error":{"type":%q,"message":"x"}}`, geminiFallbacks},
 		{Observation{Agent: OpenHands}, `{"error":"x","classification":{"cause":%q}}`, openHandsCauses},
+		{Observation{Agent: Inspect, Failed: true}, `{"type":%q,"message":"x"}`, inspectErrors},
 		{Observation{Protocol: A2A}, `{"status":{"state":%q}}`, a2aStates},
 	}
 	for _, p := range payloads {
 		for word, want := range p.words {
 			o := p.base
 			o.Payload = fmt.Appendf(nil, p.payload, word)
-			if got := Observe(o); got.Class != want.String() || !strings.Contains(got.Rule, "payload") {
+			if got := Observe(o); got.Class != want.String() || !strings.Contains(got.Rule, "payload") && !strings.HasPrefix(got.Rule, "class:") {
 				t.Errorf("%s: got %s by %s, want %s", o.Payload, got.Class, got.Rule, want)
 			}
 		}

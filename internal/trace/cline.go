@@ -172,17 +172,11 @@ func clineOutcome(text string, failed bool) classify.Observation {
 	o := classify.Observation{Result: text, Failed: failed}
 	var roo struct{ Status, Message, Error string }
 	switch {
-	case strings.HasPrefix(text, "The user denied this operation"):
-		o.Failed, o.Class = true, "denied"
-	case strings.HasSuffix(text, "due to user rejecting a previous tool."):
-		o.Failed, o.Class = true, "cancelled"
 	case strings.HasPrefix(text, "The tool execution failed with the following error:"):
 		o.Failed, o.Result = true, within(text, "<error>", "</error>")
 	case strings.HasPrefix(text, `{"status":`) && json.Unmarshal([]byte(text), &roo) == nil:
 		o.Payload = json.RawMessage(text)
-		if roo.Status == "denied" {
-			o.Failed, o.Class = true, "denied"
-		} else if roo.Status == "error" && rooErrors[roo.Message] {
+		if roo.Status == "error" && rooErrors[roo.Message] {
 			o.Failed = true
 			if roo.Error != "" {
 				o.Result = roo.Error

@@ -106,7 +106,7 @@ func (c *clineMarkup) result(text string) (resulted, bool) {
 	}
 	if name, ok := notExecuted(text); ok {
 		id := c.take(name)
-		return resulted{id: id, how: Flagged, obs: classify.Observation{Failed: true, Class: "cancelled", Result: text}}, id != ""
+		return resulted{id: id, how: Flagged, obs: clineOutcome(text, true)}, id != ""
 	}
 	name, ok := strings.CutPrefix(text, "[")
 	end := strings.IndexAny(name, " ]")

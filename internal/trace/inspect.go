@@ -184,27 +184,12 @@ func (d *inspectDecoder) issue(id, tool string, input json.RawMessage, at time.T
 	return happening{at: at, kind: Issue, issue: issued{id: id, tool: tool, protocol: classify.Agent, input: bytes.Clone(input), at: at}}
 }
 
-// inspectClasses are the types of a ToolCallError that say what happened.
-// Others (unknown, and ones to come) leave it to the message.
-var inspectClasses = map[string]string{
-	"parsing":        "usage",
-	"unicode_decode": "usage",
-	"file_not_found": "no_file",
-	"is_a_directory": "usage",
-	"limit":          "usage", // the output is longer than allowed
-	"output_limit":   "usage",
-	"approval":       "denied",
-	"cancelled":      "cancelled",
-	"timeout":        "timeout",
-	"permission":     "permission",
-}
-
 func (e *inspectError) observation() classify.Observation {
 	if e == nil {
 		return classify.Observation{}
 	}
 	payload, _ := json.Marshal(e) // two texts
-	return classify.Observation{Failed: true, Class: inspectClasses[e.Type], Payload: payload, Result: e.Message}
+	return classify.Observation{Agent: classify.Inspect, Failed: true, Payload: payload, Result: e.Message}
 }
 
 // inspectMessage is a message of a sample. Unlike OpenAI's, a call has its

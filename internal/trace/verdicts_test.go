@@ -35,6 +35,8 @@ func TestVerdicts(t *testing.T) {
 			map[string]int{"ok": 2, "network": 2, "invalid_input": 2, "user_denied": 1}},
 		{"openhands-runs.jsonl", "All-Hands-AI/OpenHands evaluation/utils/shared.py, EvalOutput",
 			map[string]int{"ok": 1, "invalid_input": 1, "network": 1}},
+		{"inspect-ai.json", "UKGovernmentBEIS/inspect_ai src/inspect_ai/tool/_tool_call.py, ToolCallError",
+			map[string]int{"ok": 2, "timeout": 1, "user_denied": 1, "invalid_input": 1, "none": 1}},
 		{"openai-chat.json", "OpenAI's API reference, messages of chat completions",
 			map[string]int{"ok": 3, "upstream": 1, "timeout": 1}},
 		{"openai-finetune.jsonl", "OpenAI's guide to fine-tuning, examples with tool calls",
