@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/internal/trace"
 )
 
 // blocks returns the fenced blocks of one language in a Markdown file.
@@ -73,6 +76,23 @@ func TestReadmeMap(t *testing.T) {
 		if len(f.Map) == 0 {
 			t.Error("the map in the README has no entry")
 		}
+	}
+}
+
+// The recording made by hand is read, and judged as the page says.
+func TestAnalyzeRecording(t *testing.T) {
+	const said = "Of these 7 calls 4 are failures, 1 is answered and 1 ignored."
+	if !strings.Contains(read(t, "docs/analyze.md"), said) {
+		t.Errorf("docs/analyze.md does not say %q; correct it and this test together", said)
+	}
+	block := blocks(t, "docs/analyze.md", "jsonl")[0]
+	got, err := trace.Read(t.Context(), "demo", strings.NewReader(block), trace.Options{}, func(*trace.Event) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := trace.Stats{File: "demo", Format: "facts", Bytes: int64(len(block)), Records: 7, Sessions: 1, Calls: 7, Failures: 4, Answered: 1, Ignored: 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the recording in docs/analyze.md (-want +got):\n%s", diff)
 	}
 }
 
