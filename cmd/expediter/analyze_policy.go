@@ -47,6 +47,6 @@ func readPolicies(cmd *cobra.Command, names []string) ([]analysis.Policy, error)
 // readPolicy reads the policy of a file and its map, whose entries have
 // policies of their own.
 func readPolicy(cmd *cobra.Command, name string) (analysis.Policy, error) {
-	file, err := readPolicyFile(cmd, name, "the name of a policy, or the path of a map or task file")
+	file, err := readPolicyFile(cmd, name, "faithful, interactive, never or all-failures, or the path of a map or task file")
 	return analysis.Policy{Name: name, Config: expediter.Config{Tools: file.tools, Policy: file.policy}}, err
 }

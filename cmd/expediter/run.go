@@ -62,7 +62,7 @@ something.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.format, "report", "text", "format of the report: text, md, json or html")
 	flags.StringVar(&o.file, "report-file", "", "write the report to this `file`")
-	flags.StringVar(&o.journal, "journal", "", "write every event to this `file`, as JSON lines")
+	flags.StringVar(&o.journal, "journal", "", "write every event to this `file`, as JSON lines; what it held is replaced")
 	flags.StringVar(&o.policy, "policy", "", "faithful or interactive, instead of the task's own choice")
 	flags.BoolVar(&o.noUser, "user-unavailable", false, "nobody can do a manual fallback")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "check everything and print what would be decided; call nothing")
