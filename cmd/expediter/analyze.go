@@ -66,7 +66,7 @@ Exit status: 0 done, 1 error or Ctrl-C, 2 wrong usage.`,
 	flags.StringArrayVar(&o.policies, "policy", nil, "a policy to lay over the sessions, a name or a `file`; may be repeated")
 	flags.StringVar(&o.rules, "rules", "", "judge results by the classify rules of this map or task `file` first")
 	flags.BoolVar(&o.sweep, "sweep", false, "try many policies and show the frontier")
-	flags.BoolVar(&o.suggest, "suggest", false, "choose a policy and say why; implies --sweep")
+	flags.BoolVar(&o.suggest, "suggest", false, "choose a policy and say why; implies --sweep and, without a seed of its own, --splice seed=0")
 	flags.StringVar(&o.splice, "splice", "", "lay outages over the sessions; `seed=N` makes them again")
 	flags.StringVar(&o.html, "html", "", "write a page with timelines to this `file`")
 	flags.BoolVar(&o.json, "json", false, "print the figures as JSON")
@@ -99,11 +99,7 @@ func (o analyzeOptions) check(cmd *cobra.Command) (seed uint64, err error) {
 }
 
 func (o analyzeOptions) run(cmd *cobra.Command, paths []string) error {
-	seed, err := o.check(cmd)
-	if err != nil {
-		return err
-	}
-	policies, err := readPolicies(cmd, o.policies)
+	opts, err := o.options(cmd)
 	if err != nil {
 		return err
 	}
@@ -111,24 +107,14 @@ func (o analyzeOptions) run(cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if len(paths) == 0 {
-		if terminal(cmd.InOrStdin()) != nil {
-			return usagef("no PATH; name the folder of the recordings, such as ~/.claude/projects, or - for standard input")
-		}
-		paths = []string{trace.Stdin}
-	}
-	sources, err := trace.Sources(paths, cmd.InOrStdin())
+	sources, err := recordings(cmd, paths)
 	if err != nil {
 		return err
 	}
 	if err := o.outputs(sources); err != nil {
 		return err
 	}
-	reading := trace.Options{Judge: judge}
-	r, err := o.analyze(cmd, sources, reading, analysis.Options{
-		Policies: policies, Sweep: o.sweep, Suggest: o.suggest,
-		Splice: cmd.Flags().Changed("splice"), Seed: seed, Timelines: o.drawn(),
-	})
+	r, err := o.analyze(cmd, sources, trace.Options{Judge: judge}, opts)
 	if r == nil || err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -139,6 +125,28 @@ func (o analyzeOptions) run(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	return o.print(cmd, r)
+}
+
+// options is what the flags ask to find out.
+func (o analyzeOptions) options(cmd *cobra.Command) (analysis.Options, error) {
+	seed, err := o.check(cmd)
+	if err != nil {
+		return analysis.Options{}, err
+	}
+	policies, err := readPolicies(cmd, o.policies)
+	return analysis.Options{Policies: policies, Sweep: o.sweep, Suggest: o.suggest,
+		Splice: cmd.Flags().Changed("splice"), Seed: seed, Timelines: o.drawn()}, err
+}
+
+// recordings finds what the paths name; without one it is standard input.
+func recordings(cmd *cobra.Command, paths []string) ([]trace.Source, error) {
+	if len(paths) == 0 {
+		if terminal(cmd.InOrStdin()) != nil {
+			return nil, usagef("no PATH; name the folder of the recordings, such as ~/.claude/projects, or - for standard input")
+		}
+		paths = []string{trace.Stdin}
+	}
+	return trace.Sources(paths, cmd.InOrStdin())
 }
 
 // errEnded is the end of an analysis that was broken off.
