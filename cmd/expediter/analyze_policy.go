@@ -12,7 +12,7 @@ import (
 // policyNames are the words of --policy that are no files.
 var policyNames = map[string]string{
 	"never": analysis.NeverOpens, "all-failures": analysis.AllFailures,
-	"faithful": analysis.FaithfulPolicy, "interactive": analysis.InteractiveOurs,
+	"faithful": analysis.Faithful, "interactive": analysis.Interactive,
 }
 
 // readPolicies finds the policies that are named; none named means all that

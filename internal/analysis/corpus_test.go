@@ -7,7 +7,7 @@ import (
 )
 
 // ours are the policies that have to keep what the project promises.
-var ours = map[string]bool{analysis.FaithfulPolicy: true, analysis.InteractiveOurs: true}
+var ours = map[string]bool{analysis.Faithful: true, analysis.Interactive: true}
 
 // Recorded sessions: lost under 1 in 5,000 calls, sessions paused under 2 %.
 func TestRecordedSessions(t *testing.T) {

@@ -20,7 +20,7 @@ func (a *analysis) notes(r *Result) []string {
 		notes = append(notes, "Spliced outages are made up. Their texts are judged as those of real calls; their length and place are drawn by the seed.")
 	}
 	if r.Suggested == nil && a.Suggest {
-		notes = append(notes, fmt.Sprintf("No policy is suggested: each one that was tried loses more than 1 call in %d or pauses more than %.0f %% of the sessions.", lostOnePer, maxPausedShare*100))
+		notes = append(notes, fmt.Sprintf("No policy is suggested: each one that was tried, and that a file can set, loses more than 1 call in %d, saves fewer than nine for each one lost, or pauses more than %.0f %% of the sessions.", lostOnePer, maxPausedShare*100))
 	}
 	if r.Calls < lostOnePer {
 		notes = append(notes, fmt.Sprintf("%d calls are few: what was never lost here may be lost at a rate of 1 in %d all the same.", r.Calls, max(r.Calls/3, 1)))

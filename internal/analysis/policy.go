@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"fmt"
+
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
 )
@@ -64,12 +66,12 @@ func remote(c cascade.Category) bool {
 	return false
 }
 
-// Names of the policies that every evidence compares with.
+// Names of the Baselines.
 const (
-	NeverOpens      = "never opens"
-	AllFailures     = "all failures per tool"
-	FaithfulPolicy  = "faithful"
-	InteractiveOurs = "interactive"
+	NeverOpens  = "never opens"
+	AllFailures = "all failures per tool"
+	Faithful    = "faithful"
+	Interactive = "interactive"
 )
 
 // Baselines are what a breaker has to be better than, and our two policies.
@@ -77,8 +79,8 @@ func Baselines() []Policy {
 	return []Policy{
 		{Name: NeverOpens, Filter: Nothing},
 		{Name: AllFailures, Keys: ToolKeys, Filter: Flagged},
-		{Name: FaithfulPolicy, Config: expediter.Config{Policy: expediter.Faithful()}},
-		{Name: InteractiveOurs, Config: expediter.Config{Policy: expediter.Interactive()}},
+		{Name: Faithful, Config: expediter.Config{Policy: expediter.Faithful()}},
+		{Name: Interactive, Config: expediter.Config{Policy: expediter.Interactive()}},
 	}
 }
 
@@ -86,5 +88,5 @@ func word[T ~uint8](names []string, v T, kind string) string {
 	if int(v) < len(names) {
 		return names[v]
 	}
-	return kind + " without a name"
+	return fmt.Sprintf("%s(%d)", kind, uint8(v))
 }

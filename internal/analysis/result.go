@@ -15,7 +15,7 @@ type Counts struct {
 	Lost           int     `json:"lost"`     // skipped, and succeeded in the recording, answers included
 	LostAnswers    int     `json:"lost_answers"`
 	Paused         int     `json:"paused"`    // calls after a PAUSE, up to the user's next prompt
-	Precision      float64 `json:"precision"` // saved / (saved + lost); 1 when nothing was skipped
+	Precision      float64 `json:"precision"` // saved / (saved + lost); 1 when nothing was saved or lost
 	Probes         int     `json:"probes"`
 	Pauses         int     `json:"pauses"` // times that it began to pause
 	SessionsPaused int     `json:"sessions_paused"`
@@ -42,7 +42,7 @@ type Row struct {
 }
 
 // Result is one analysis. Its JSON has the figures of the first policy at the
-// top; docs/analyze.md tells every member.
+// top; docs/analyze.md says what the figures mean.
 type Result struct {
 	Row
 	Format    int           `json:"format"`             // version of this JSON: ResultFormat
@@ -51,7 +51,7 @@ type Result struct {
 	Frontier  []Point       `json:"frontier,omitempty"` // of a sweep
 	Suggested *Suggestion   `json:"suggested,omitempty"`
 	Spliced   *Splice       `json:"spliced,omitempty"`
-	Timelines []Timeline    `json:"timelines,omitempty"`
+	Timelines []Timeline    `json:"timelines,omitempty"`         // those with the most denials first
 	Omitted   int           `json:"timelines_omitted,omitempty"` // sessions without a timeline
 	Notes     []string      `json:"notes"`                       // what the figures cannot tell
 }

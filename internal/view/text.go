@@ -164,7 +164,7 @@ func (s *sheet) frontier(points []analysis.Point) {
 		return
 	}
 	list := best(points)
-	s.title("Frontier: " + grouped(len(list)) + " of " + plural(len(points), "policy") + " tried save more than any that lose no more")
+	s.title("Frontier: the " + grouped(len(list)) + " of " + plural(len(points), "policy") + " tried that no other beats")
 	table := [][]cell{{{text: "Policy"}, {text: "Saved"}, {text: "Lost"}, {text: "Paused"}}}
 	for _, p := range spread(list, topPoints) {
 		table = append(table, []cell{{text: named(p.Policy)}, {text: grouped(p.Saved), tone: good}, {text: grouped(p.Lost)}, {text: grouped(p.Paused)}})
