@@ -127,7 +127,7 @@ type Timeline struct {
 	Prompts   []int   `json:"prompts,omitempty"`
 	Incidents []Band  `json:"incidents,omitempty"`
 	Pauses    []Band  `json:"pauses,omitempty"`
-	Counts    *Counts `json:"counts"`
+	Counts    *Counts `json:"counts"` // never nil
 }
 
 // Lane is one tool's part of a timeline.

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -57,13 +56,9 @@ var (
 	outcomes = []string{"ok", "answered", "failure", "ignored", "open"}
 )
 
-// timelines is the JSON of the sessions that a page draws, those with the most
-// denials first, and how many it leaves out. Empty: there is none.
+// timelines is the JSON of the sessions that a page draws, in their order, and
+// how many it leaves out. Empty: there is none.
 func timelines(list []analysis.Timeline) (data string, omitted int, err error) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b analysis.Timeline) int {
-		return cmp.Or(cmp.Compare(denied(&b), denied(&a)), cmp.Compare(failed(&b), failed(&a)), cmp.Compare(b.Calls, a.Calls))
-	})
 	var sessions []json.RawMessage
 	size := 0
 	for i := range list {
@@ -84,30 +79,10 @@ func timelines(list []analysis.Timeline) (data string, omitted int, err error) {
 	return string(all), omitted, err
 }
 
-func denied(t *analysis.Timeline) int {
-	return ticks(t, func(k analysis.Tick) bool { return k.Verb == "SKIP" || k.Verb == "PAUSE" })
-}
-
-func failed(t *analysis.Timeline) int {
-	return ticks(t, func(k analysis.Tick) bool { return k.Outcome == "failure" })
-}
-
-func ticks(t *analysis.Timeline, is func(analysis.Tick) bool) int {
-	n := 0
-	for _, l := range t.Lanes {
-		for _, k := range l.Ticks {
-			if is(k) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 func drawnOf(t *analysis.Timeline) drawn {
 	end := cutAt(t)
 	d := drawn{Name: named(t.Session), File: t.File, Format: t.Format, Start: t.Start, End: t.End, Calls: t.Calls, Width: min(t.Width, end), Limit: t.Limit, Cut: t.Calls,
-		Denied: denied(t), Failures: failed(t), Lanes: []drawnLane{}, Budget: [][2]int{}, Prompts: []int{}, Notes: []string{}}
+		Denied: t.Counts.Skipped + t.Counts.Paused, Failures: t.Counts.Failures, Lanes: []drawnLane{}, Budget: [][2]int{}, Prompts: []int{}, Notes: []string{}}
 	places := map[string]int{}
 	for _, l := range t.Lanes {
 		lane := d.lane(t, l, end, places)

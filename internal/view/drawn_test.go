@@ -12,7 +12,7 @@ import (
 func TestTimelinesAreBounded(t *testing.T) {
 	var list []analysis.Timeline
 	for i := range 100 {
-		tl := analysis.Timeline{Session: fmt.Sprint(i), Calls: 400, Width: 400, Lanes: []analysis.Lane{{Tool: "Bash"}}}
+		tl := analysis.Timeline{Session: fmt.Sprint(i), Calls: 400, Width: 400, Lanes: []analysis.Lane{{Tool: "Bash"}}, Counts: &analysis.Counts{}}
 		for x := range 400 {
 			note := fmt.Sprint(x, strings.Repeat("n", maxNote-3))
 			tl.Lanes[0].Ticks = append(tl.Lanes[0].Ticks, analysis.Tick{X: x, Verb: "CALL", Outcome: "failure", Note: note})
@@ -30,7 +30,7 @@ func TestTimelinesAreBounded(t *testing.T) {
 
 func TestDrawn(t *testing.T) {
 	// Of five calls the analysis drew three.
-	tl := analysis.Timeline{Session: "s", Start: 1000, End: 5000, Calls: 5, Width: 7, Limit: 5, Budget: []analysis.Mark{{X: 0}, {X: 4, Consumed: 1}},
+	tl := analysis.Timeline{Session: "s", Start: 1000, End: 5000, Calls: 5, Width: 7, Limit: 5, Counts: &analysis.Counts{Paused: 1, Failures: 1}, Budget: []analysis.Mark{{X: 0}, {X: 4, Consumed: 1}},
 		Prompts: []int{0}, Incidents: []analysis.Band{{From: 2, To: 5, Cause: "network", Members: []string{"A", "B"}}},
 		Lanes: []analysis.Lane{
 			{Tool: "A", Spans: []analysis.Span{{From: 4, To: 6, State: "HALF_OPEN"}, {From: 2, To: 4, State: "OPEN"}},
