@@ -30,14 +30,6 @@ func CSV(w io.Writer, r *analysis.Result) error {
 	return out.Error()
 }
 
-// rows are all policies, the first first.
-func rows(r *analysis.Result) []analysis.Row {
-	if len(r.Policies) == 0 {
-		return []analysis.Row{r.Row}
-	}
-	return r.Policies
-}
-
 func writeRow(out *csv.Writer, row *analysis.Row) error {
 	blocks := []struct {
 		part  string

@@ -98,6 +98,30 @@ func partFigures() []figure[analysis.Counts] {
 	return list
 }
 
+// rows are all policies, the first first.
+func rows(r *analysis.Result) []analysis.Row {
+	if len(r.Policies) == 0 {
+		return []analysis.Row{r.Row}
+	}
+	return r.Policies
+}
+
+// compared are the names of all policies and the counts of each.
+func compared(r *analysis.Result) (names []string, values []analysis.Counts) {
+	for _, row := range rows(r) {
+		names, values = append(names, row.Policy), append(values, row.Counts)
+	}
+	return names, values
+}
+
+// splicedNames are the names of the policies under spliced outages.
+func splicedNames(s *analysis.Splice) (names []string) {
+	for i := range s.Rows {
+		names = append(names, s.Rows[i].Policy)
+	}
+	return names
+}
+
 // shown are the figures that people see: without the optional ones that are
 // zero everywhere.
 func shown[T any](all []figure[T], rows []T) []figure[T] {

@@ -4,7 +4,6 @@ import (
 	"html/template"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/expediter-go/expediter/internal/analysis"
@@ -81,8 +80,7 @@ func model(r *analysis.Result) (*pageModel, error) {
 	m.Parts = []*grid{partGrid("tools", "Tools", "Tool", r.ByTool), partGrid("categories", "Categories", "Category", r.ByCategory),
 		partGrid("files", "Files", "File", r.ByFile)}
 	if s := r.Spliced; s != nil {
-		m.Outages = outages(s) + "; seed " + strconv.FormatUint(s.Seed, 10) + "."
-		m.Spliced, m.Kinds = spliceGrid(s), kindGrid(s)
+		m.Outages, m.Spliced, m.Kinds = outages(s), spliceGrid(s), kindGrid(s)
 	}
 	if len(r.Frontier) > 0 {
 		points := numbered(r)
@@ -125,20 +123,12 @@ func cards(r *analysis.Result) []card {
 }
 
 func policyGrid(r *analysis.Result) *grid {
-	all := rows(r)
-	names, values := make([]string, len(all)), make([]analysis.Counts, len(all))
-	for i := range all {
-		names[i], values[i] = all[i].Policy, all[i].Counts
-	}
+	names, values := compared(r)
 	return gridOf("policies", "What each policy would have done", "Policy", counts, names, values)
 }
 
 func spliceGrid(s *analysis.Splice) *grid {
-	names := make([]string, len(s.Rows))
-	for i := range s.Rows {
-		names[i] = s.Rows[i].Policy
-	}
-	return gridOf("spliced", "Policies under spliced outages", "Policy", spliced, names, s.Rows)
+	return gridOf("spliced", "Policies under spliced outages", "Policy", spliced, splicedNames(s), s.Rows)
 }
 
 // kindGrid has a row for each policy and kind of outage.

@@ -214,8 +214,6 @@ func line(dots []dot, x, y axis) string {
 // label finds room for the numbers, those with the most saved first; a number
 // without room is in the table alone.
 func (p *plot) label() {
-	const high = 13
-	type box struct{ x, y, w, h float64 }
 	var taken []box
 	for _, d := range p.Dots {
 		if d.Class != "tried" {
@@ -227,19 +225,33 @@ func (p *plot) label() {
 		if d.Number == 0 {
 			continue
 		}
-		wide := float64(8 * len(strconv.Itoa(d.Number)))
-		found := false
-		for _, off := range [][2]float64{{-d.Size - wide, -d.Size - high + 4}, {d.Size + 1, d.Size - 2}, {-wide / 2, -d.Size - high}, {-wide / 2, d.Size + 1}} {
-			b := box{d.X + off[0], d.Y + off[1], wide, high}
-			hits := slices.ContainsFunc(taken, func(o box) bool { return b.x < o.x+o.w && o.x < b.x+b.w && b.y < o.y+o.h && o.y < b.y+b.h })
-			if !hits && b.x >= float64(p.Left)+1 && b.y >= 0 && b.x+b.w <= plotWidth {
-				taken, found = append(taken, b), true
-				d.TX, d.TY = b.x+wide/2, b.y+high-3
-				break
-			}
-		}
+		b, found := p.room(d, taken)
 		if !found {
 			d.Number = 0
+			continue
+		}
+		taken = append(taken, b)
+		d.TX, d.TY = b.x+b.w/2, b.y+b.h-3
+	}
+}
+
+// room is the first place beside a mark where its number covers nothing.
+func (p *plot) room(d *mark, taken []box) (box, bool) {
+	const high = 13
+	wide := float64(8 * len(strconv.Itoa(d.Number)))
+	for _, off := range [][2]float64{{-d.Size - wide, -d.Size - high + 4}, {d.Size + 1, d.Size - 2}, {-wide / 2, -d.Size - high}, {-wide / 2, d.Size + 1}} {
+		b := box{d.X + off[0], d.Y + off[1], wide, high}
+		inside := b.x >= float64(p.Left)+1 && b.y >= 0 && b.x+b.w <= plotWidth
+		if inside && !slices.ContainsFunc(taken, b.meets) {
+			return b, true
 		}
 	}
+	return box{}, false
+}
+
+// box is a stretch of the picture from its upper left corner.
+type box struct{ x, y, w, h float64 }
+
+func (b box) meets(o box) bool {
+	return b.x < o.x+o.w && o.x < b.x+b.w && b.y < o.y+o.h && o.y < b.y+b.h
 }

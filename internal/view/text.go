@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/expediter-go/expediter/internal/analysis"
@@ -69,13 +68,9 @@ func (s *sheet) read(r *analysis.Result) {
 }
 
 func (s *sheet) policies(r *analysis.Result) {
-	all := rows(r)
-	names, figs := make([]string, len(all)), make([]analysis.Counts, len(all))
-	for i := range all {
-		names[i], figs[i] = all[i].Policy, all[i].Counts
-	}
+	names, values := compared(r)
 	s.title("What each policy would have done")
-	s.table(across(names, shown(counts, figs), figs))
+	s.table(across(names, shown(counts, values), values))
 }
 
 // across is a table with a column for each policy and a row for each figure.
@@ -139,15 +134,11 @@ func (s *sheet) parts(title string, parts []analysis.Part) {
 
 func (s *sheet) splice(sp *analysis.Splice) {
 	s.title("Outages spliced in")
-	s.para("", outages(sp)+"; seed "+strconv.FormatUint(sp.Seed, 10)+".", plain)
+	s.para("", outages(sp), plain)
 	if len(sp.Rows) == 0 {
 		return
 	}
-	names := make([]string, len(sp.Rows))
-	for i := range sp.Rows {
-		names[i] = sp.Rows[i].Policy
-	}
-	s.table(across(names, shown(spliced, sp.Rows), sp.Rows))
+	s.table(across(splicedNames(sp), shown(spliced, sp.Rows), sp.Rows))
 }
 
 // best are the points of the frontier, most saved first.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/expediter-go/expediter/internal/analysis"
@@ -162,7 +163,7 @@ func rest(c *analysis.Counts) string {
 	return ""
 }
 
-// outages says what was spliced in.
+// outages says what was spliced in, in one sentence.
 func outages(s *analysis.Splice) string {
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.ByKind)) {
@@ -172,5 +173,5 @@ func outages(s *analysis.Splice) string {
 	if len(kinds) > 0 {
 		text += " (" + strings.Join(kinds, ", ") + ")"
 	}
-	return text
+	return text + "; seed " + strconv.FormatUint(s.Seed, 10) + "."
 }
