@@ -25,7 +25,7 @@ import (
 // A WhatIf holds one session at a time and is not safe for concurrent use.
 type WhatIf struct {
 	cfg      expediter.Config
-	bare     [4]*expediter.Config // cfg without what a session did not record; see measured
+	bare     [3]*expediter.Config // cfg without what a session did not record; see measured
 	engine   *expediter.Engine    // nil: the session has had no call
 	last     flight               // the newest call, which mostly is the next to end
 	older    map[int]flight       // other calls without a result, by their number
