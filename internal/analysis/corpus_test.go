@@ -53,7 +53,7 @@ func butForProbes(a analysis.Avoidance) float64 {
 }
 
 // reported are the incidents in our words.
-var reported = []analysis.Incident{
+var reported = []incident{
 	{ID: "I1", What: "a tool that does not exist, called hundreds of times", Doomed: 754},
 	{ID: "I2", What: "a connector that answers every call with an error, while its health check is green", Doomed: 13},
 	{ID: "I8", What: "a shell that returns nothing and exit 1 for every command: the disk is full", Doomed: 8},
@@ -65,16 +65,13 @@ var reported = []analysis.Incident{
 }
 
 // reports lays the baselines over the incidents.
-func reports(t *testing.T) (list []analysis.Incident, policies []string) {
+func reports(t *testing.T) (list []incident, policies []string) {
 	t.Helper()
 	events := recorded(t, incidents)
 	list = append(list, reported...)
 	for _, p := range analysis.Baselines() {
 		policies = append(policies, p.Name)
-		by, err := analysis.BySession(t.Context(), analysis.Unattended(stream(events)), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		by := bySession(t, unattended(stream(events)), p)
 		if len(by) != len(list) {
 			t.Fatalf("got %d incidents, want %d; tell the new ones in our words", len(by), len(list))
 		}
@@ -93,7 +90,7 @@ func reports(t *testing.T) (list []analysis.Incident, policies []string) {
 func TestReportedIncidents(t *testing.T) {
 	list, policies := reports(t)
 	for i, name := range policies {
-		denied, doomed := analysis.Denied(list, i)
+		denied, doomed := deniedCalls(list, i)
 		t.Logf("%-22s %d of %d doomed calls not made", name, denied, doomed)
 		for _, n := range list {
 			c := n.By[i]

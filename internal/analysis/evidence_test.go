@@ -22,18 +22,15 @@ var (
 func TestEvidence(t *testing.T) {
 	events := random(11, 60, 50)
 	policies := analysis.Baselines()
-	in := analysis.EvidenceInput{
-		Corpora: []analysis.Corpus{{Name: "Made sessions", What: "Sessions made for this test.",
+	in := evidenceInput{
+		Corpora: []corpus{{Name: "Made sessions", What: "Sessions made for this test.",
 			Result: analyse(t, stream(events), analysis.Options{Policies: policies, Splice: true, Seed: 1})}},
-		Incidents: []analysis.Incident{{ID: "A", What: "broken | torn", Doomed: 6}, {ID: "B", What: "too eager"}},
+		Incidents: []incident{{ID: "A", What: "broken | torn", Doomed: 6}, {ID: "B", What: "too eager"}},
 	}
 	broken := &recording{file: "f", session: "A"}
 	working := &recording{file: "f", session: "B"}
 	for _, p := range policies {
-		by, err := analysis.BySession(t.Context(), analysis.Unattended(stream(joined(broken.call("x", "FFFFFF"), working.call("x", "AAAA")))), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		by := bySession(t, unattended(stream(joined(broken.call("x", "FFFFFF"), working.call("x", "AAAA")))), p)
 		in.Policies = append(in.Policies, p.Name)
 		for i := range by {
 			in.Incidents[i].By = append(in.Incidents[i].By, by[i].Counts)
@@ -41,7 +38,7 @@ func TestEvidence(t *testing.T) {
 		broken.events, working.events = nil, nil
 	}
 	var got bytes.Buffer
-	if err := analysis.Evidence(&got, in); err != nil {
+	if err := writeEvidence(&got, in); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "evidence.md", got.Bytes())
@@ -69,15 +66,15 @@ func TestEvidenceOfRecordings(t *testing.T) {
 	list, policies := reports(t)
 	slower := analysis.Policy{Name: "interactive, 3 good probes to close", Config: expediter.Config{Policy: expediter.Interactive()}}
 	slower.Config.Policy.HalfOpenSuccesses = 3
-	in := analysis.EvidenceInput{Incidents: list, Policies: policies}
-	in.Corpora = []analysis.Corpus{
+	in := evidenceInput{Incidents: list, Policies: policies}
+	in.Corpora = []corpus{
 		{Name: "Coding sessions", What: "Sessions of coding agents, reduced to facts: tool, program, outcome, class and signature. They have no times and no prompts.",
 			Result: analyse(t, stream(recorded(t, recordings)), analysis.Options{Policies: append(analysis.Baselines(), slower), Splice: true, Suggest: *evidence != "", Seed: 1})},
 		{Name: "Recordings in full", What: "A few recordings of many kinds of agents, as those agents wrote them.",
 			Result: analyse(t, stream(recorded(t, traces)), analysis.Options{Policies: analysis.Baselines()})},
 	}
 	var page bytes.Buffer
-	if err := analysis.Evidence(&page, in); err != nil {
+	if err := writeEvidence(&page, in); err != nil {
 		t.Fatal(err)
 	}
 	if *evidence == "" {

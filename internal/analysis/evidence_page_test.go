@@ -1,36 +1,38 @@
-package analysis
+package analysis_test
 
 import (
 	"bytes"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/expediter-go/expediter/internal/analysis"
 )
 
-// EvidenceInput is what docs/evidence.md is written from. A part that is
+// evidenceInput is what docs/evidence.md is written from. A part that is
 // missing is said to be missing.
-type EvidenceInput struct {
-	Corpora   []Corpus
-	Incidents []Incident
+type evidenceInput struct {
+	Corpora   []corpus
+	Incidents []incident
 	Policies  []string // the columns of the incidents
 }
 
-// Corpus is one set of recordings under the baselines.
-type Corpus struct {
+// corpus is one set of recordings under the baselines.
+type corpus struct {
 	Name   string
 	What   string // one sentence: where it comes from, what it lacks
-	Result *Result
+	Result *analysis.Result
 }
 
-// Incident is one incident as somebody told it, under each policy.
-type Incident struct {
+// incident is one incident as somebody told it, under each policy.
+type incident struct {
 	ID, What string
-	Doomed   int      // calls of a broken tool, as reported; 0: none was broken, a breaker should keep out
-	By       []Counts // in the order of EvidenceInput.Policies
+	Doomed   int               // calls of a broken tool, as reported; 0: none was broken, a breaker should keep out
+	By       []analysis.Counts // in the order of evidenceInput.Policies
 }
 
-// Evidence writes the page as Markdown, in one write.
-func Evidence(w io.Writer, in EvidenceInput) error {
+// writeEvidence writes the page as Markdown, in one write.
+func writeEvidence(w io.Writer, in evidenceInput) error {
 	var b bytes.Buffer
 	b.WriteString(evidenceHead)
 	for _, c := range in.Corpora {
@@ -78,15 +80,16 @@ const evidenceLimits = `
 - **Identical calls that succeed.** An agent that repeats a good call a hundred
   times is not stopped: nothing has failed.
 - **Single failures.** A tool that fails once or twice and then works never
-  reaches the threshold. That is most of what fails on a good day.
+  reaches the threshold.
 - **Short sessions.** A session with fewer calls of a tool than the threshold has
   nothing to save.
 - **Flapping.** A tool that works every few calls is closed again each time, and
   each new run of failures costs the threshold anew. More good probes before it
-  closes (half_open_successes) help most, at the price of a few good calls.
+  closes (half_open_successes) keep more of them from being made, and deny good
+  calls for it: the table of outages has a row of it.
 `
 
-func (c *Corpus) write(b *bytes.Buffer) {
+func (c *corpus) write(b *bytes.Buffer) {
 	r := c.Result
 	errors := r.Failures + r.Answered
 	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", c.Name, c.What)
@@ -94,7 +97,7 @@ func (c *Corpus) write(b *bytes.Buffer) {
 		r.Sessions, r.Calls, errors, percent(errors, r.Calls), r.Failures, percent(r.Failures, r.Calls), r.Answered)
 	rows := r.Policies
 	if len(rows) == 0 {
-		rows = []Row{r.Row}
+		rows = []analysis.Row{r.Row}
 	}
 	table(b, "policy | saved | lost | of them answers | precision | paused calls | sessions paused | openings | probes", len(rows), func(i int) []any {
 		p := &rows[i]
@@ -102,7 +105,7 @@ func (c *Corpus) write(b *bytes.Buffer) {
 			fmt.Sprintf("%d (%s)", p.SessionsPaused, percent(p.SessionsPaused, p.Sessions)), p.Openings, p.Probes}
 	})
 	if r.Spliced != nil {
-		r.Spliced.write(b)
+		writeSplice(b, r.Spliced)
 	}
 	if s := r.Suggested; s != nil {
 		fmt.Fprintf(b, "\n### The policy that a sweep would choose: %s\n\n", s.Policy)
@@ -114,11 +117,11 @@ func (c *Corpus) write(b *bytes.Buffer) {
 }
 
 // kinds are the kinds of outages in the order in which they are told.
-var kinds = []string{OneTool, CommonCause, Flapping}
+var kinds = []string{analysis.OneTool, analysis.CommonCause, analysis.Flapping}
 
-func (s *Splice) write(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\n### Outages spliced in\n\n%d outages of %d to %d requests (seed %d: %d of one tool, %d of several tools with one cause, %d flapping), with error texts as real tools give them, judged as any other.\n\n",
-		s.Outages, minOutage, maxOutage, s.Seed, s.ByKind[OneTool], s.ByKind[CommonCause], s.ByKind[Flapping])
+func writeSplice(b *bytes.Buffer, s *analysis.Splice) {
+	fmt.Fprintf(b, "\n### Outages spliced in\n\n%d outages, each over %d to %d requests (seed %d: %d of one tool, %d of several tools with one cause, %d flapping, which let some of them pass), with error texts as real tools give them, judged as any other.\n\n",
+		s.Outages, analysis.MinOutage, analysis.MaxOutage, s.Seed, s.ByKind[analysis.OneTool], s.ByKind[analysis.CommonCause], s.ByKind[analysis.Flapping])
 	b.WriteString("**after** are the doomed requests that a breaker could know about: those after the tool had failed as often in a row as the threshold, or after the policy had begun to deny. A probe is made on purpose, so the share of them that was not made is told twice.\n\n")
 	table(b, "policy | doomed | after | not made | share | share without probes | probes | good calls lost", len(s.Rows), func(i int) []any {
 		p := &s.Rows[i]
@@ -140,7 +143,7 @@ func (s *Splice) write(b *bytes.Buffer) {
 	})
 }
 
-func (in *EvidenceInput) writeIncidents(b *bytes.Buffer) {
+func (in *evidenceInput) writeIncidents(b *bytes.Buffer) {
 	if len(in.Incidents) == 0 {
 		return
 	}
@@ -155,14 +158,14 @@ func (in *EvidenceInput) writeIncidents(b *bytes.Buffer) {
 	})
 	b.WriteString("\n")
 	for i, name := range in.Policies {
-		denied, doomed := Denied(in.Incidents, i)
+		denied, doomed := deniedCalls(in.Incidents, i)
 		fmt.Fprintf(b, "- %s: %d of %d doomed calls of the broken tools not made (%s)\n", name, denied, doomed, percent(denied, doomed))
 	}
 }
 
-// Denied sums the incidents with a broken tool under one policy: the calls that
+// deniedCalls sums the incidents with a broken tool under one policy: the calls that
 // it denied, of those that were doomed.
-func Denied(incidents []Incident, policy int) (denied, doomed int) {
+func deniedCalls(incidents []incident, policy int) (denied, doomed int) {
 	for i := range incidents {
 		n := &incidents[i]
 		c := &n.By[policy]
@@ -174,7 +177,7 @@ func Denied(incidents []Incident, policy int) (denied, doomed int) {
 	return denied, doomed
 }
 
-func (n *Incident) cell(c *Counts) string {
+func (n *incident) cell(c *analysis.Counts) string {
 	if n.Doomed == 0 {
 		return fmt.Sprint(c.Skipped + c.Paused)
 	}
@@ -200,7 +203,7 @@ func percent(n, of int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
 }
 
-func precisely(c *Counts) string {
+func precisely(c *analysis.Counts) string {
 	if c.Saved+c.Lost == 0 {
 		return "–"
 	}
