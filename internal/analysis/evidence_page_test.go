@@ -196,11 +196,16 @@ func table(b *bytes.Buffer, head string, rows int, cells func(i int) []any) {
 	}
 }
 
+// percent has a second decimal where the first would round a part to nothing.
 func percent(n, of int) string {
 	if of == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
+	share := 100 * float64(n) / float64(of)
+	if n > 0 && share < 0.05 {
+		return fmt.Sprintf("%.2f %%", share)
+	}
+	return fmt.Sprintf("%.1f %%", share)
 }
 
 func precisely(c *analysis.Counts) string {
