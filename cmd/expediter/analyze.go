@@ -41,9 +41,9 @@ lays policies over it, and counts the calls that they would have denied: saved
 if the call failed in the recording because its tool was broken, lost if it
 succeeded. A static replay cannot know what the agent would have done instead.
 
-PATH is a file, a folder, a pattern, or - or left out for standard input; packed
-files are unpacked. A format is found by content. What a recording holds that cannot be
-read is counted and said.
+PATH is a file, a folder, a pattern or - for standard input, which may be left
+out behind a pipe; packed files are unpacked. A format is found by content. What
+a recording holds that cannot be read is counted and said.
 
 --policy takes faithful, interactive, never (opens nothing), all-failures (counts
 whatever is marked as an error), or a file: a capability map with a section
