@@ -11,10 +11,10 @@ func (a *analysis) notes(r *Result) []string {
 		notes = append(notes, "Reading ended early: the figures are of what was read until then.")
 	}
 	if a.untimed > 0 {
-		notes = append(notes, fmt.Sprintf("%d sessions have no times: rules that go by time (not_before_ms, after_ms, windows in milliseconds) do not apply to them.", a.untimed))
+		notes = append(notes, fmt.Sprintf("Sessions without times: %d. Rules that go by time (not_before_ms, after_ms, windows in milliseconds) do not apply to them.", a.untimed))
 	}
 	if a.sessions.cut > 0 {
-		notes = append(notes, fmt.Sprintf("Too many long sessions were open at once: %d were ended early, and went on as new ones.", a.sessions.cut))
+		notes = append(notes, fmt.Sprintf("Too many long sessions were open at once. Sessions ended early, which went on as new ones: %d.", a.sessions.cut))
 	}
 	if a.Splice {
 		notes = append(notes, "Spliced outages are made up. Their texts are judged as those of real calls; their length and place are drawn by the seed.")

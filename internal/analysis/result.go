@@ -68,7 +68,7 @@ type Point struct {
 	Precision  float64 `json:"precision"`
 	Made       int     `json:"made,omitempty"`    // with splices: doomed requests made after the threshold
 	Avoided    int     `json:"avoided,omitempty"` // with splices: doomed requests not made
-	Frontier   bool    `json:"frontier"`          // no other point saves more without losing more
+	Frontier   bool    `json:"frontier"`          // no other point beats it: saves more without losing more, or as much at less cost
 	PolicyYAML string  `json:"policy_yaml"`       // as the section expediter of a map or task file
 }
 

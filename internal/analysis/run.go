@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 
 	"github.com/expediter-go/expediter/internal/trace"
@@ -42,7 +41,7 @@ func Run(ctx context.Context, stream Stream, o Options) (*Result, error) {
 		return ctx.Err()
 	}
 	err = stream(ctx, a.sessions.add)
-	a.sessions.emit = func(c chunk) error {
+	a.sessions.emit = func(c chunk) error { // what was read counts, even after the end of ctx
 		a.hand(c)
 		return nil
 	}
@@ -66,18 +65,6 @@ type analysis struct {
 	kinds    map[string]int       // outages by kind
 	untimed  int                  // sessions without times
 	early    bool                 // reading ended early
-}
-
-// job is one chunk, as it was and with an outage, for every worker.
-type job struct {
-	plain   chunk
-	spliced chunk // its session is nil where there is no outage
-}
-
-// worker applies jobs to some of the policies, in order.
-type worker struct {
-	jobs  chan job
-	tasks []func(job)
 }
 
 func newAnalysis(o Options) (*analysis, error) {
@@ -140,64 +127,6 @@ func (a *analysis) addSpliced(p Policy) error {
 	}
 	a.spliced = append(a.spliced, s)
 	return nil
-}
-
-// start spreads the policies over the cores.
-func (a *analysis) start() {
-	var tasks []func(job)
-	for _, l := range a.plain {
-		tasks = append(tasks, func(j job) { l.lay(j.plain) })
-	}
-	for _, s := range a.spliced {
-		tasks = append(tasks, s.task)
-	}
-	for _, p := range a.points {
-		tasks = append(tasks, p.task)
-	}
-	n := min(runtime.GOMAXPROCS(0), len(tasks))
-	a.workers = make([]worker, n)
-	for i, t := range tasks {
-		w := &a.workers[i%n]
-		w.tasks = append(w.tasks, t)
-	}
-	for i := range a.workers {
-		w := &a.workers[i]
-		w.jobs = make(chan job, 8)
-		a.wait.Go(func() {
-			for j := range w.jobs {
-				for _, t := range w.tasks {
-					t(j)
-				}
-			}
-		})
-	}
-}
-
-func (s *spliced) task(j job) {
-	if j.spliced.session != nil {
-		s.lay(j.spliced)
-	}
-}
-
-func (a *analysis) stop() {
-	for _, w := range a.workers {
-		close(w.jobs)
-	}
-	a.wait.Wait()
-}
-
-// hand gives a chunk to every worker.
-func (a *analysis) hand(c chunk) {
-	j := job{plain: c}
-	if a.Splice {
-		j.spliced = a.withOutage(c)
-	}
-	if c.first && len(c.events) > 0 && c.events[0].at == 0 {
-		a.untimed++
-	}
-	for _, w := range a.workers {
-		w.jobs <- j
-	}
 }
 
 // withOutage is the chunk as the spliced runs see it; the zero chunk if its

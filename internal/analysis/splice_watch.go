@@ -27,6 +27,12 @@ func newSpliced(p Policy) (*spliced, error) {
 	return &spliced{layer: l, threshold: threshold, figures: map[string]*Avoidance{}, watched: map[*session]*watch{}}, nil
 }
 
+func (s *spliced) task(j job) {
+	if j.spliced.session != nil {
+		s.lay(j.spliced)
+	}
+}
+
 // lay applies a chunk of a session that has an outage.
 func (s *spliced) lay(c chunk) {
 	w := s.watched[c.session]

@@ -2,6 +2,8 @@ package analysis
 
 import (
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,5 +100,21 @@ func TestSuggest(t *testing.T) {
 	}
 	if got := suggest(frontier(points[3:]), points[3:]); got != nil {
 		t.Errorf("got %s, want none: each costs too much", got.Policy)
+	}
+}
+
+// Where nothing is suggested a note says why.
+func TestNotesWithoutASuggestion(t *testing.T) {
+	said := func(r *Result) bool {
+		a := &analysis{Options: Options{Suggest: true}}
+		return slices.ContainsFunc(a.notes(r), func(n string) bool {
+			return strings.Contains(n, "No policy is suggested") && strings.Contains(n, "saves fewer than nine for each one lost")
+		})
+	}
+	if !said(&Result{}) {
+		t.Error("no note says why there is no suggestion")
+	}
+	if said(&Result{Suggested: &Suggestion{}}) {
+		t.Error("a note says that there is no suggestion beside one")
 	}
 }
