@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 )
 
 // claudeCode reads transcripts of Claude Code, and what claude -p prints with
@@ -114,7 +113,7 @@ func (d *claudeDecoder) line(l *claudeLine) error {
 		if err != nil {
 			return err
 		}
-		at, _ := time.Parse(time.RFC3339, l.at)
+		at := isoTime(l.at)
 		if s := d.session(d.nameOf(l)); l.kind == "assistant" {
 			claudeTurn(s, m, at)
 		} else {

@@ -119,7 +119,7 @@ func readCodexLine(raw []byte) (kind string, at time.Time, payload json.RawMessa
 		case "type":
 			kind = textOf(value)
 		case "timestamp":
-			at, _ = time.Parse(time.RFC3339, textOf(value))
+			at = isoTime(textOf(value))
 		case "payload":
 			payload = value
 		}

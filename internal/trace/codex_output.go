@@ -140,25 +140,6 @@ func codexDuration(raw json.RawMessage) time.Duration {
 	return took
 }
 
-func seconds(s float64) time.Duration {
-	if !(s >= 0 && s <= 1<<31) {
-		return 0
-	}
-	return time.Duration(s * float64(time.Second))
-}
-
-// unquoted is the JSON in a text; other JSON as it is.
-func unquoted(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 || raw[0] != '"' {
-		return raw
-	}
-	var text string
-	if json.Unmarshal(raw, &text) != nil || !json.Valid([]byte(text)) {
-		return raw
-	}
-	return json.RawMessage(text)
-}
-
 // customInput gives the text of a custom tool the form of arguments.
 func customInput(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || raw[0] != '"' || len(raw) > maxInput {

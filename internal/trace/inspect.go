@@ -289,14 +289,3 @@ func (d *inspectDecoder) attached(text string) string {
 	}
 	return text
 }
-
-// isoTime reads a time as Python and JavaScript write it, in UTC where it has
-// no zone; zero if it is none.
-func isoTime(text string) time.Time {
-	for _, layout := range [...]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t
-		}
-	}
-	return time.Time{}
-}

@@ -94,10 +94,3 @@ func recorded(ev *expediter.Event, at time.Time) resulted {
 
 // maxMillis is the longest duration that is believed: ten years.
 const maxMillis = 10 * 365 * 24 * 3600 * 1000
-
-func moment(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms)
-}

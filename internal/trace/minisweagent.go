@@ -3,7 +3,6 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -226,12 +225,3 @@ func miniText(text string) (How, classify.Observation) {
 }
 
 func (m *miniMessage) at() time.Time { return epochSeconds(m.Extra.Timestamp) }
-
-// epochSeconds is a time in seconds since 1970; zero if it is none.
-func epochSeconds(s float64) time.Time {
-	if s > 0 && s < 1e11 {
-		whole, part := math.Modf(s)
-		return time.Unix(int64(whole), int64(part*1e9)).UTC()
-	}
-	return time.Time{}
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"time"
 )
 
 // openAIDocument reads messages of OpenAI's APIs from one document: an array of
@@ -148,13 +147,4 @@ func (d *openAIDecoder) one(s *session, raw json.RawMessage) error {
 		d.sink.foreign()
 	}
 	return nil
-}
-
-// createdAt is a time in seconds since 1970; zero for anything else.
-func createdAt(raw json.RawMessage) time.Time {
-	s, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return epochSeconds(s)
 }

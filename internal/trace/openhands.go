@@ -24,7 +24,7 @@ func isOpenHands(raw json.RawMessage) bool {
 		return false
 	}
 	_, known := openHandsKinds[e.Kind]
-	return known || e.Action != "" && len(e.Args) > 0 || text(e.Observation) != "" && len(e.Extras) > 0
+	return known || e.Action != "" && len(e.Args) > 0 || textOf(e.Observation) != "" && len(e.Extras) > 0
 }
 
 type openHandsDecoder struct {
@@ -79,7 +79,7 @@ func (d *openHandsDecoder) old(s *session, raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return err
 	}
-	switch seen := text(e.Observation); {
+	switch seen := textOf(e.Observation); {
 	case e.Action == "message" && e.Source == "user":
 		s.prompt(when(e.Timestamp))
 	case e.Action != "":
@@ -150,7 +150,7 @@ func (e *openHandsRecord) outcome(kind string) classify.Observation {
 	case "mcp":
 		mcpResult(&o, e.Content)
 	case "browse":
-		o.Failed = string(extras.Error) == "true"
+		o.Failed = isTrue(extras.Error)
 	case "run":
 		if o.ExitCode = exited(extras.Metadata.ExitCode); o.ExitCode == nil {
 			o.ExitCode = exited(extras.ExitCode)
@@ -180,13 +180,4 @@ func mcpResult(o *classify.Observation, raw string) {
 	if said := contentText(result.Content); said != "" {
 		o.Result = said
 	}
-}
-
-// text is a JSON text; empty for any other value.
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // otlpLines and otlpDocument read spans in OTLP/JSON: export requests, one a
@@ -158,19 +157,6 @@ func (s *otlpSpan) exception() (kind, message string) {
 		}
 	}
 	return kind, message
-}
-
-// nanos is a time in nanoseconds since 1970; zero if it is none.
-func nanos(raw json.RawMessage) time.Time {
-	text := scalar(raw)
-	n, err := strconv.ParseInt(text, 10, 64)
-	if f, ferr := strconv.ParseFloat(text, 64); err != nil && ferr == nil && f < 1e19/2 {
-		n = int64(f)
-	}
-	if n <= 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
 }
 
 // otlpAttributes are attributes in their order.

@@ -291,10 +291,3 @@ func (s *session) end() {
 	e := entry{Event: Event{Kind: End, Session: s.name, Step: s.step}}
 	s.sink.tell(&e)
 }
-
-func milliseconds(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}

@@ -3,7 +3,6 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"time"
 )
 
@@ -102,18 +101,4 @@ func orZero(s string) string {
 		return "0"
 	}
 	return s
-}
-
-// scalar is a text, a number or a truth as a text; empty for anything else.
-func scalar(raw json.RawMessage) string {
-	raw = bytes.TrimSpace(raw)
-	var text string
-	switch {
-	case len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || string(raw) == "null":
-		return ""
-	case json.Unmarshal(raw, &text) == nil:
-		return strings.TrimSpace(text)
-	default:
-		return string(raw)
-	}
 }
