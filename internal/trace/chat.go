@@ -85,24 +85,3 @@ func (m *chatMessage) calls() []issued {
 	}
 	return calls
 }
-
-// contentText is the text of a message's content: a text, parts of which some
-// are text, or null. Any other value is its own JSON.
-func contentText(raw json.RawMessage) string {
-	if len(raw) == 0 || raw[0] == '"' || string(raw) == "null" {
-		return endsOf(raw)
-	}
-	var parts []struct {
-		Text *string `json:"text"`
-	}
-	if json.Unmarshal(raw, &parts) != nil {
-		return string(raw)
-	}
-	var texts []string
-	for _, p := range parts {
-		if p.Text != nil {
-			texts = append(texts, *p.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
-}

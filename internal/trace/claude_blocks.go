@@ -36,9 +36,9 @@ func readClaudeMessage(raw []byte) (claudeMessage, error) {
 
 // claudeBlock is one block of a message's content.
 type claudeBlock struct {
-	kind, id, name, server, text, callID string
-	isError                              bool
-	input, content                       json.RawMessage
+	kind, id, name, server, callID string
+	isError                        bool
+	input, content                 json.RawMessage
 }
 
 // claudeBlocks reads a content of blocks; one that is a text has none.
@@ -56,8 +56,6 @@ func claudeBlocks(content []byte) []claudeBlock {
 				b.name = textOf(value)
 			case "server_name":
 				b.server = textOf(value)
-			case "text":
-				b.text = endsOf(value)
 			case "tool_use_id":
 				b.callID = textOf(value)
 			case "is_error":
@@ -106,7 +104,7 @@ func claudeUser(s *session, l *claudeLine, m claudeMessage, at time.Time) {
 	for i := range blocks {
 		claudeResult(s, &blocks[i], payload, at)
 	}
-	if results == 0 && !l.meta && !l.sub() && claudePrompt(blockText(m.content)) {
+	if results == 0 && !l.meta && !l.sub() && claudePrompt(contentText(m.content)) {
 		s.promptOf(l.uuid, at)
 	}
 }
@@ -122,7 +120,7 @@ func claudeResult(s *session, b *claudeBlock, payload json.RawMessage, at time.T
 	r := resulted{id: b.callID, how: Flagged, at: at}
 	r.obs.Failed, r.obs.Payload = b.isError, payload
 	if b.isError {
-		r.obs.Result = blockText(b.content)
+		r.obs.Result = contentText(b.content)
 	}
 	if strings.HasPrefix(b.kind, "web_") || strings.HasPrefix(b.kind, "code_") {
 		_ = eachField(b.content, func(key, value []byte) { // of an error it is an object
@@ -132,19 +130,4 @@ func claudeResult(s *session, b *claudeBlock, payload json.RawMessage, at time.T
 		})
 	}
 	s.result(r)
-}
-
-// blockText is the text of a content that is a text or a list of blocks, of a
-// long one both ends.
-func blockText(content []byte) string {
-	if len(content) > 0 && content[0] == '"' {
-		return endsOf(content)
-	}
-	var texts []string
-	for _, b := range claudeBlocks(content) {
-		if b.kind == "text" && b.text != "" {
-			texts = append(texts, b.text)
-		}
-	}
-	return strings.Join(texts, "\n")
 }

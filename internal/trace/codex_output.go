@@ -14,10 +14,7 @@ import (
 // code, that is its mark; else there is none.
 func codexOutput(i *codexItem, at time.Time) resulted {
 	r := resulted{id: i.callID, how: Judged, at: at}
-	text := blockText(i.output)
-	if text == "" {
-		text = codexContent(i.output)
-	}
+	text := codexContent(i.output)
 	if o, ok := codexObject(text); ok {
 		r.how, r.obs.ExitCode, r.duration, text = Flagged, o.Metadata.ExitCode, seconds(o.Metadata.Seconds), o.Output
 	} else if h := codexHead(text); h.marked {
@@ -44,22 +41,13 @@ func codexObject(text string) (codexShell, bool) {
 	return o, ok
 }
 
-// codexContent is the text of an output of content items, or of one wrapped in
-// an object.
+// codexContent is the text of an output: a text, content items, or either of
+// them wrapped in an object.
 func codexContent(output json.RawMessage) string {
-	var items []struct{ Text string }
-	var wrapped struct{ Content json.RawMessage }
-	switch {
-	case json.Unmarshal(output, &items) == nil:
-		var texts []string
-		for _, item := range items {
-			texts = append(texts, item.Text)
-		}
-		return strings.Join(texts, "\n")
-	case json.Unmarshal(output, &wrapped) == nil && len(wrapped.Content) > 0 && wrapped.Content[0] == '"':
-		return blockText(wrapped.Content)
+	if len(output) > 0 && output[0] == '{' {
+		output = fieldOf(output, "content")
 	}
-	return ""
+	return contentText(output)
 }
 
 // codexHeading is what stands above the output of a command.

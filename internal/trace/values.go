@@ -94,3 +94,27 @@ func unquoted(raw json.RawMessage) json.RawMessage {
 	}
 	return json.RawMessage(text)
 }
+
+// contentText is the text of a message's content: a text, parts of which some
+// are text, or null. Of a long text it is both ends. Any other value is its own
+// JSON.
+func contentText(raw json.RawMessage) string {
+	switch {
+	case len(raw) == 0 || raw[0] == '"' || string(raw) == "null":
+		return endsOf(raw)
+	case raw[0] != '[':
+		return string(raw)
+	}
+	var texts []string
+	parts := true
+	err := eachElement(raw, func(part []byte) {
+		parts = parts && part[0] == '{'
+		if text := endsOf(fieldOf(part, "text")); text != "" {
+			texts = append(texts, text)
+		}
+	})
+	if err != nil || !parts {
+		return string(raw)
+	}
+	return strings.Join(texts, "\n")
+}
