@@ -55,24 +55,11 @@ func TestCorpusOpenHands(t *testing.T) {
 // checkDocument reads a document and compares its calls and errors.
 func checkDocument(t *testing.T, data []byte, format string, want tallied) {
 	t.Helper()
-	var got tallied
-	stats, err := Read(t.Context(), "test", bytes.NewReader(data), Options{Judge: facts}, func(e *Event) error {
-		switch {
-		case e.Kind == Issue:
-			got.calls++
-		case e.Kind == Result && e.Verdict.Class != classOK:
-			got.errors++
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, stats := callsAndErrors(t, data)
 	if stats.Format != format || stats.Torn || stats.Broken+stats.Foreign+stats.Orphans+stats.Open > 0 || stats.Problem != "" {
 		t.Errorf("not read well: %+v", stats)
 	}
 	if got != want || want.calls == 0 {
 		t.Errorf("calls and errors: got %v, want %v", got, want)
 	}
-	t.Logf("%+v", stats)
 }

@@ -41,22 +41,10 @@ func factsFile(t *testing.T, name string) []byte {
 // TestCorpusFacts counts the lines by their words.
 func TestCorpusFacts(t *testing.T) {
 	data := factsFile(t, "sessions.jsonl.gz")
-	got, stats := map[string]int{}, Stats{}
-	stats, err := Read(t.Context(), "sessions", bytes.NewReader(data), Options{Judge: facts}, func(e *Event) error {
-		switch {
-		case e.Kind == Issue:
-			got["calls"]++
-		case e.Kind == Result && e.Verdict.Class != classOK:
-			got["errors"]++
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]int{"calls": bytes.Count(data, []byte("\n")), "errors": bytes.Count(data, []byte(`"st":"fail"`)) + bytes.Count(data, []byte(`"st":"denied"`))}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+	got, stats := callsAndErrors(t, data)
+	want := tallied{calls: bytes.Count(data, []byte("\n")), errors: bytes.Count(data, []byte(`"st":"fail"`)) + bytes.Count(data, []byte(`"st":"denied"`))}
+	if got != want {
+		t.Errorf("calls and errors: got %v, want %v", got, want)
 	}
 	sessions := map[[2]string]bool{}
 	for line := range bytes.Lines(data) {

@@ -60,10 +60,9 @@ func naive(t *testing.T, data []byte, count func(object map[string]any)) {
 	}
 }
 
-// imported reads a recording and counts calls and flagged errors.
-func imported(t *testing.T, data []byte, format string) (tallied, Stats) {
+// callsAndErrors reads a recording and counts calls, and results that are errors.
+func callsAndErrors(t *testing.T, data []byte) (got tallied, stats Stats) {
 	t.Helper()
-	var got tallied
 	stats, err := Read(t.Context(), "test", bytes.NewReader(data), Options{Judge: facts}, func(e *Event) error {
 		switch {
 		case e.Kind == Issue:
@@ -76,11 +75,19 @@ func imported(t *testing.T, data []byte, format string) (tallied, Stats) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("%+v", stats)
+	return got, stats
+}
+
+// imported is callsAndErrors for lines, of which those that are odd are known.
+func imported(t *testing.T, data []byte, format string) tallied {
+	t.Helper()
+	got, stats := callsAndErrors(t, data)
 	broken, foreign := odd(data)
 	if stats.Format != format || stats.Torn || stats.Broken != broken || stats.Foreign != foreign || stats.Problem != "" {
 		t.Errorf("not read well: %+v, want %d broken and %d foreign", stats, broken, foreign)
 	}
-	return got, stats
+	return got
 }
 
 // odd counts the lines that are no objects or whose message is none, and the
@@ -120,11 +127,10 @@ func TestCorpusClaude(t *testing.T) {
 						}
 					}
 				})
-				got, stats := imported(t, data, "claude-code")
+				got := imported(t, data, "claude-code")
 				if want := (tallied{len(uses), len(errors)}); got != want {
 					t.Errorf("calls and errors: got %v, want %v", got, want)
 				}
-				t.Logf("%+v", stats)
 			})
 		}
 	}
@@ -146,11 +152,10 @@ func TestCorpusCodex(t *testing.T) {
 					}
 				}
 			})
-			got, stats := imported(t, data, "codex")
+			got := imported(t, data, "codex")
 			if got != want {
 				t.Errorf("calls and errors: got %v, want %v", got, want)
 			}
-			t.Logf("%+v", stats)
 		})
 	}
 }
