@@ -118,11 +118,12 @@ func classifyLines(w io.Writer, r io.Reader, jsonl bool) (bad int, err error) {
 		if err == io.EOF {
 			return bad, out.Flush()
 		}
-		var c classified
-		if err == nil || errors.Is(err, errLongMessage) {
-			c, err = classifyLine(line, err, jsonl)
-		} else {
+		if err != nil && !errors.Is(err, errLongMessage) {
 			return bad, errors.Join(err, out.Flush())
+		}
+		var c classified
+		if err == nil {
+			c, err = classifyLine(line, jsonl)
 		}
 		if err != nil {
 			bad++
@@ -160,10 +161,7 @@ func readMessage(in *bufio.Reader) ([]byte, error) {
 	return nil, errLongMessage
 }
 
-func classifyLine(line []byte, err error, jsonl bool) (classified, error) {
-	if err != nil {
-		return classified{}, err
-	}
+func classifyLine(line []byte, jsonl bool) (classified, error) {
 	m, err := parseMessage(line, jsonl)
 	if err != nil {
 		return classified{}, err
