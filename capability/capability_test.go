@@ -85,14 +85,14 @@ func TestSeedMapLoadsUnchanged(t *testing.T) {
 }
 
 func TestEveryKey(t *testing.T) {
-	zero := 0
+	three := 3
 	want := capability.Map{
 		{Tool: "mcp/search", Provides: "issue search: the tracker", Fallback: "ask the user", Shares: []string{"sso", "the vpn"},
 			KnownIssues: "slow on Mondays", Freshness: capability.Caches, SideEffects: capability.EffectsNone, Initial: capability.Degraded,
 			Alternatives: []capability.Alternative{{Tool: "Bash/gh", Method: "gh issue list", Degradation: "loses ranking", Level: capability.High, SameAuthority: true, Passthrough: true}},
 			Policy: breaker.Policy{FailureThreshold: 2, SlowCallMS: breaker.Off,
 				Probe: breaker.Pacing{Unit: breaker.Time, Every: 1000, Max: 60000, Backoff: breaker.On}},
-			Classify: []capability.ClassifyRule{{Match: `quota\s+exceeded`, Category: "rate_limit"}, {ExitCode: &zero, Outcome: "success"}}},
+			Classify: []capability.ClassifyRule{{Match: `quota\s+exceeded`, Category: "rate_limit"}, {ExitCode: &three, Outcome: "success"}}},
 		{Tool: "Bash", Fallback: "report the commands", SideEffects: capability.Destructive, Freshness: capability.Live},
 		{Tool: "Validator", Provides: "the gate", NoSubstitute: true, Freshness: capability.FreshnessUnknown, Initial: capability.Unavailable},
 	}

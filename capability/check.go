@@ -150,6 +150,9 @@ var (
 	categories = []string{"unknown", "network", "timeout", "rate_limit", "auth", "permission", "filesystem", "resource", "upstream", "tool_missing"}
 )
 
+// maxPattern bounds a rule's pattern, in bytes, as cascade/classify does.
+const maxPattern = 1024
+
 func (r ClassifyRule) check(at place, report reporter) {
 	switch {
 	case r.Match == "" && r.ExitCode == nil:
@@ -157,11 +160,17 @@ func (r ClassifyRule) check(at place, report reporter) {
 	case r.Match != "" && r.ExitCode != nil:
 		report(at, "the rule has both match and exit_code", "make two rules of it")
 	}
-	if _, err := regexp.Compile(r.Match); err != nil {
+	if len(r.Match) > maxPattern {
+		report(at.at("match"), fmt.Sprintf("the pattern is longer than %d bytes", maxPattern), "make several rules of it")
+	} else if _, err := regexp.Compile(r.Match); err != nil {
 		report(at.at("match"), strings.ReplaceAll(err.Error(), ";", ","), "write an RE2 pattern")
 	}
-	if r.ExitCode != nil && (*r.ExitCode < 0 || *r.ExitCode > 255) {
-		report(at.at("exit_code"), fmt.Sprintf("no program exits with %d", *r.ExitCode), "give 0 to 255")
+	switch {
+	case r.ExitCode == nil:
+	case *r.ExitCode == 0:
+		report(at.at("exit_code"), "0 is a success already", "give 1 to 255")
+	case *r.ExitCode < 0 || *r.ExitCode > 255:
+		report(at.at("exit_code"), fmt.Sprintf("no program exits with %d", *r.ExitCode), "give 1 to 255")
 	}
 	if r.Outcome != "" && !slices.Contains(outcomes, r.Outcome) {
 		report(at.at("outcome"), "unknown outcome "+document.Quote(r.Outcome), "use "+strings.Join(outcomes, ", "))

@@ -71,7 +71,7 @@ map.yaml:21:31: probe.max: 20 is below probe.every 30; raise max or lower every
 map.yaml:22:20: trip.rate: 1.5; give a share between 0 and 1
 map.yaml:22:33: want a whole number, found the text "9"; write digits, without quotes
 map.yaml:24:16: error parsing regexp: missing closing ): `+"`(`"+`; write an RE2 pattern
-map.yaml:25:20: no program exits with 999; give 0 to 255
+map.yaml:25:20: no program exits with 999; give 1 to 255
 map.yaml:26:18: unknown outcome "fine"; use success, failure, ignored
 map.yaml:27:9: the rule has both match and exit_code; make two rules of it
 map.yaml:29:19: unknown category "boom"; use one of unknown, network, timeout, rate_limit, auth, permission, filesystem, resource, upstream, tool_missing

@@ -53,10 +53,10 @@ type Alternative struct {
 // ClassifyRule is a user's own rule for what a tool returned; package classify
 // applies it. Exactly one of Match and ExitCode is set.
 type ClassifyRule struct {
-	Match    string `json:"match,omitempty"` // RE2 pattern, searched in the error text
-	ExitCode *int   `json:"exit_code,omitempty"`
-	Outcome  string `json:"outcome,omitempty"`  // success, failure or ignored; empty: failure
-	Category string `json:"category,omitempty"` // a category of SPEC section 1; only with failure
+	Match    string `json:"match,omitempty"`     // RE2 pattern, searched in the error text; at most 1,024 bytes
+	ExitCode *int   `json:"exit_code,omitempty"` // 1 to 255
+	Outcome  string `json:"outcome,omitempty"`   // success, failure or ignored; empty: failure
+	Category string `json:"category,omitempty"`  // a category of SPEC section 1; only with failure
 }
 
 // Level is how much an alternative loses.

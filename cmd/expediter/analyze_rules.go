@@ -8,10 +8,11 @@ import (
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade/classify"
+	"github.com/expediter-go/expediter/internal/runner"
 )
 
-// readRules makes a judge of the classify rules of a map or task file; an empty
-// name is none of the user's own.
+// readRules makes a judge of the classify rules of a map, which may stand in a
+// task file; an empty name is none of the user's own.
 func readRules(cmd *cobra.Command, name string) (func(classify.Observation) classify.Verdict, error) {
 	if name == "" {
 		return nil, nil
@@ -37,14 +38,8 @@ func compileRules(m capability.Map) (map[string]classify.Rules, error) {
 	rules := map[string]classify.Rules{}
 	var problems []error
 	for _, entry := range m {
-		var own []classify.Rule
-		for _, r := range entry.Classify {
-			own = append(own, classify.Rule(r))
-		}
-		compiled, err := classify.Compile(own)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("tool %q, classify: %w", entry.Tool, err))
-		}
+		compiled, err := runner.CompileRules(entry.Tool, entry.Classify)
+		problems = append(problems, err)
 		rules[entry.Tool] = compiled
 	}
 	return rules, errors.Join(problems...)

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,29 +11,6 @@ import (
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/internal/task"
 )
-
-// rules are the user's own classification rules, by tool.
-type rules map[string]classify.Rules
-
-// compileRules makes ready the rules of every tool: its own, then those of the
-// map entry that serves it.
-func compileRules(f *task.File) (rules, error) {
-	all := rules{}
-	var errs []error
-	for _, t := range f.Tools {
-		entry, _ := f.Map.Lookup(t.Name)
-		var own []classify.Rule
-		for _, r := range slices.Concat(t.Classify, entry.Classify) {
-			own = append(own, classify.Rule(r))
-		}
-		compiled, err := classify.Compile(own)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("tool %q, classify: %w", t.Name, err))
-		}
-		all[t.Name] = compiled
-	}
-	return all, errors.Join(errs...)
-}
 
 // maxOutcomeText bounds what the engine is told of an error, in bytes.
 const maxOutcomeText = 1 << 10
