@@ -50,8 +50,8 @@ whatever is marked as an error), or a file: a capability map with a section
 expediter, or that section alone. The first one is drawn by --html and stands at
 the top of --json. Without it the four names are compared.
 
---rules judges the results with the classify rules of a map or task file first,
-as run does (docs/map.md).
+--rules judges the results with the classify rules of a map's entries first
+(docs/map.md); the map may stand in a task file.
 
 Ctrl-C ends it early and prints what was found until then.
 
@@ -64,7 +64,7 @@ Exit status: 0 done, 1 error or Ctrl-C, 2 wrong usage.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.policies, "policy", nil, "a policy to lay over the sessions, a name or a `file`; may be repeated")
-	flags.StringVar(&o.rules, "rules", "", "judge results by the classify rules of this map or task `file` first")
+	flags.StringVar(&o.rules, "rules", "", "judge results first by the classify rules of the map in this `file`")
 	flags.BoolVar(&o.sweep, "sweep", false, "try many policies and show the frontier")
 	flags.BoolVar(&o.suggest, "suggest", false, "choose a policy and say why; implies --sweep and, without a seed of its own, --splice seed=0")
 	flags.StringVar(&o.splice, "splice", "", "lay outages over the sessions; `seed=N` makes them again")
