@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -10,28 +11,47 @@ import (
 const masked = "[masked]"
 
 // secretForms are secrets that their own form gives away, and headers and
-// addresses that carry one.
+// addresses that carry one. A text without all of a form's hints, in lower case,
+// is not searched for it.
 var secretForms = []struct {
-	form *regexp.Regexp
-	with string
+	hints hints
+	form  *regexp.Regexp
+	with  string
 }{
-	{regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), masked},
-	{regexp.MustCompile(`(?i)(\b(?:set-)?cookie\b["'\\]*\s*[:=][\s\["'\\]*)[^\s;,"'\\=\[\]]+=[^\s;,"'\\]*(?:;\s*[^\s;,"'\\=]+=[^\s;,"'\\]*)*`), "${1}" + masked},
-	{regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://[^\s:/?#@]*:)[^\s/"'<>]*@`), "${1}" + masked + "@"},
-	{regexp.MustCompile(`(?i)\b([\w.-]+:)[^\s:@/"'\[\]]+@((?:tcp|udp|unix)\()`), "${1}" + masked + "@${2}"},
-	{regexp.MustCompile(`(?i)(\bhooks\.slack\.com/(?:services|workflows)/)[\w/]+`), "${1}" + masked},
-	{regexp.MustCompile(`(?i)(\bdiscord(?:app)?\.com/api/webhooks/)[\w/-]+`), "${1}" + masked},
-	{regexp.MustCompile(`\b\d{8,10}:[A-Za-z0-9_-]{35}\b`), masked},
-	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)*`), masked},
-	{regexp.MustCompile(`\b(?:AKIA|ASIA|AROA|AIDA|AGPA|ABIA|ACCA)[A-Z0-9]{12,}`), masked},
-	{regexp.MustCompile(`\b(?:sk|rk|pk|whsec)_[A-Za-z0-9_]{12,}`), masked},
-	{regexp.MustCompile(`\b(?:sk|xai|pplx|tvly|glpat|gldt|glrt|pypi|lsv2)-[A-Za-z0-9_-]{10,}`), masked},
-	{regexp.MustCompile(`\bxox[a-z]-[A-Za-z0-9-]{8,}|\bxapp-[A-Za-z0-9-]{8,}`), masked},
-	{regexp.MustCompile(`\b(?:gh[a-z]|github_pat|npm|hf|gsk|r8|glc|glsa|shpat|dop_v1|lin_api|figd|nfp|rubygems)_[A-Za-z0-9_]{10,}`), masked},
-	{regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{20,}|\bya29\.[A-Za-z0-9_-]{10,}|\bSG\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}|\bhv[sbr]\.[A-Za-z0-9_-]{10,}`), masked},
-	{regexp.MustCompile(`\bAGE-SECRET-KEY-1[A-Z0-9]{10,}`), masked},
-	{regexp.MustCompile(`((?:^|\s)(?:-u|--user)[ =]["']?[^\s:"']*:)[^\s"']+`), "${1}" + masked},
+	{hints{"private key"}, regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), masked},
+	{hints{"cookie"}, regexp.MustCompile(`(?i)(\b(?:set-)?cookie\b["'\\]*\s*[:=][\s\["'\\]*)[^\s;,"'\\=\[\]]+=[^\s;,"'\\]*(?:;\s*[^\s;,"'\\=]+=[^\s;,"'\\]*)*`), "${1}" + masked},
+	{hints{"://"}, regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://[^\s:/?#@]*:)[^\s/"'<>]*@`), "${1}" + masked + "@"},
+	{hints{"@tcp(", "@udp(", "@unix("}, regexp.MustCompile(`(?i)\b([\w.-]+:)[^\s:@/"'\[\]]+@((?:tcp|udp|unix)\()`), "${1}" + masked + "@${2}"},
+	{hints{"hooks.slack.com/"}, regexp.MustCompile(`(?i)(\bhooks\.slack\.com/(?:services|workflows)/)[\w/]+`), "${1}" + masked},
+	{hints{"/api/webhooks/"}, regexp.MustCompile(`(?i)(\bdiscord(?:app)?\.com/api/webhooks/)[\w/-]+`), "${1}" + masked},
+	{hints{":"}, regexp.MustCompile(`\b\d{8,10}:[A-Za-z0-9_-]{35}\b`), masked},
+	{hints{"eyj"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)*`), masked},
+	{hints{"akia", "asia", "aroa", "aida", "agpa", "abia", "acca"}, regexp.MustCompile(`\b(?:AKIA|ASIA|AROA|AIDA|AGPA|ABIA|ACCA)[A-Z0-9]{12,}`), masked},
+	{hints{"sk_", "rk_", "pk_", "whsec_"}, regexp.MustCompile(`\b(?:sk|rk|pk|whsec)_[A-Za-z0-9_]{12,}`), masked},
+	{hints{"sk-", "xai-", "pplx-", "tvly-", "glpat-", "gldt-", "glrt-", "pypi-", "lsv2-"}, regexp.MustCompile(`\b(?:sk|xai|pplx|tvly|glpat|gldt|glrt|pypi|lsv2)-[A-Za-z0-9_-]{10,}`), masked},
+	{hints{"xox", "xapp-"}, regexp.MustCompile(`\bxox[a-z]-[A-Za-z0-9-]{8,}|\bxapp-[A-Za-z0-9-]{8,}`), masked},
+	{hints{"gh", "_pat_", "npm_", "hf_", "gsk_", "r8_", "glc_", "glsa_", "shpat_", "dop_v1_", "lin_api_", "figd_", "nfp_", "rubygems_"}, regexp.MustCompile(`\b(?:gh[a-z]|github_pat|npm|hf|gsk|r8|glc|glsa|shpat|dop_v1|lin_api|figd|nfp|rubygems)_[A-Za-z0-9_]{10,}`), masked},
+	{hints{"aiza", "ya29.", "sg.", "hvs.", "hvb.", "hvr."}, regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{20,}|\bya29\.[A-Za-z0-9_-]{10,}|\bSG\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}|\bhv[sbr]\.[A-Za-z0-9_-]{10,}`), masked},
+	{hints{"age-secret-key-1"}, regexp.MustCompile(`\bAGE-SECRET-KEY-1[A-Z0-9]{10,}`), masked},
+	{hints{"-u"}, regexp.MustCompile(`((?:^|\s)(?:-u|--user)[ =]["']?[^\s:"']*:)[^\s"']+`), "${1}" + masked},
 }
+
+// hints are texts in lower case, one of which a secret's form contains.
+type hints []string
+
+func (h hints) in(lower string) bool {
+	return slices.ContainsFunc(h, func(hint string) bool { return strings.Contains(lower, hint) })
+}
+
+// lower is s as hints want it. The long s is one that (?i) takes for an s.
+func lower(s string) string { return strings.ReplaceAll(strings.ToLower(s), "\u017f", "s") }
+
+var (
+	credentialHints = hints{"authorization"}
+	schemeHints     = hints{"bearer", "basic"}
+	flagHints       = hints{"passw", "passphrase", "secret", "token", "key"}
+	keyHints        = hints{"pass", "pwd", "secret", "key", "credential", "token", "auth", "session", "sid", "sig", "jwt", "csrf", "otp"}
+)
 
 var (
 	// credentials ends where those of an Authorization header begin. Group 1
@@ -65,24 +85,41 @@ func isProse(word string) bool { return prose[strings.ToLower(strings.Trim(word,
 
 // mask hides what looks like a secret.
 func mask(s string) string {
+	low := lower(s)
 	for _, f := range secretForms {
-		s = f.form.ReplaceAllString(s, f.with)
+		if f.hints.in(low) {
+			s = f.form.ReplaceAllString(s, f.with)
+		}
 	}
-	s = scheme.ReplaceAllStringFunc(s, func(found string) string {
-		m := scheme.FindStringSubmatch(found)
-		if isProse(m[2]) || strings.EqualFold(m[1], "basic") && !random(m[2]) {
-			return found
-		}
-		return found[:len(found)-len(m[2])] + masked
-	})
-	s = secretFlag.ReplaceAllStringFunc(s, func(found string) string {
-		m := secretFlag.FindStringSubmatch(found)
-		if isProse(m[2]) {
-			return found
-		}
-		return m[1] + masked
-	})
-	return maskPairs(maskCredentials(s))
+	if schemeHints.in(low) {
+		s = scheme.ReplaceAllStringFunc(s, maskScheme)
+	}
+	if flagHints.in(low) {
+		s = secretFlag.ReplaceAllStringFunc(s, maskFlag)
+	}
+	if credentialHints.in(low) {
+		s = maskCredentials(s)
+	}
+	if keyHints.in(low) {
+		s = maskPairs(s)
+	}
+	return s
+}
+
+func maskScheme(found string) string {
+	m := scheme.FindStringSubmatch(found)
+	if isProse(m[2]) || strings.EqualFold(m[1], "basic") && !random(m[2]) {
+		return found
+	}
+	return found[:len(found)-len(m[2])] + masked
+}
+
+func maskFlag(found string) string {
+	m := secretFlag.FindStringSubmatch(found)
+	if isProse(m[2]) {
+		return found
+	}
+	return m[1] + masked
 }
 
 // maskCredentials hides what follows the scheme in an Authorization header.

@@ -107,6 +107,10 @@ func plain(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	marks := 0
 	return strings.Map(func(r rune) rune {
+		if ' ' <= r && r <= '~' {
+			marks = 0
+			return r
+		}
 		if !unicode.Is(unicode.Mn, r) && !unicode.Is(unicode.Me, r) {
 			marks = 0
 			return visible(r)

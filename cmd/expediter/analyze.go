@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,7 +175,14 @@ func (o analyzeOptions) outputs(sources []trace.Source) error {
 	return creatable(o.html, "--html")
 }
 
+// gcPercent keeps the memory of a long reading near what it really holds; the
+// collector's default lets it grow to twice that.
+const gcPercent = 40
+
 func (o analyzeOptions) analyze(cmd *cobra.Command, sources []trace.Source, reading trace.Options, opts analysis.Options) (*analysis.Result, error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	ctx, stop := interruptible(cmd.Context(), func() {})
 	defer stop()
 	said := cmd.ErrOrStderr()

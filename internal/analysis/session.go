@@ -105,10 +105,10 @@ const (
 	// sessions are shorter and are laid under each policy in one go.
 	maxChunk = 8192
 	// maxHeld bounds those of all sessions together.
-	maxHeld = 1 << 18
+	maxHeld = 1 << 16
 	// maxEngines bounds the engines that are held for sessions of which a part
 	// was handed on, of all policies together.
-	maxEngines = 4000
+	maxEngines = 2000
 )
 
 // sessions gathers the events of interleaved sessions into chunks.
