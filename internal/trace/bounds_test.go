@@ -92,7 +92,7 @@ func TestSeen(t *testing.T) {
 	if s.add(2) {
 		t.Error("an id of three generations ago is remembered")
 	}
-	if n := len(s.young) + len(s.old); n > 2*maxSeen {
+	if n := len(s.ids.young) + len(s.ids.old); n > 2*maxSeen {
 		t.Errorf("%d ids are kept, want at most %d", n, 2*maxSeen)
 	}
 }

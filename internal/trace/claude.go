@@ -166,24 +166,18 @@ func (d *claudeDecoder) nameOf(l *claudeLine) string {
 
 func (l *claudeLine) sub() bool { return l.sidechain || l.agent != "" || l.task != "" }
 
-// chains knows the root of each line of a sidechain. It holds two generations,
-// so a chain that rests for long begins anew.
-type chains struct{ young, old map[string]string }
+// chains knows the root of each line of a sidechain. A chain that rests for long
+// begins anew.
+type chains struct{ roots recent[string, string] }
 
 const maxChained = 1 << 14
 
 func (c *chains) root(id, parent string) string {
-	root, ok := c.young[parent]
-	if !ok {
-		root, ok = c.old[parent]
-	}
+	root, ok := c.roots.get(parent)
 	if !ok || parent == "" {
 		root = id
 	}
-	if c.young == nil || len(c.young) >= maxChained {
-		c.young, c.old = map[string]string{}, c.young
-	}
-	c.young[id] = root
+	c.roots.put(id, root, maxChained)
 	return root
 }
 

@@ -9,7 +9,7 @@ import (
 const (
 	otlpWindow      = 1 << 13  // spans
 	otlpWindowBytes = 16 << 20 // the same, in bytes
-	otlpRecent      = 1 << 16  // traces, and spans that were told; twice that at most
+	otlpRecent      = 1 << 16  // traces, and spans that were told; see recent
 )
 
 // spanWindow holds spans until those before and around them have come.
@@ -17,9 +17,9 @@ type spanWindow struct {
 	sink  *sink
 	spans []*span
 	size  int
-	names recent[string]   // of traces: the session
-	told  recent[toldSpan] // by trace and id
-	inner recent[toldSpan] // the same, by trace and parent: their parents may come later
+	names recent[string, string]   // of traces: the session
+	told  recent[string, toldSpan] // by trace and id
+	inner recent[string, toldSpan] // the same, by trace and parent: their parents may come later
 }
 
 // toldSpan is what is remembered of a span that was told.
@@ -38,7 +38,7 @@ func (s *span) within() string { return s.trace + "/" + s.parent }
 func (w *spanWindow) add(s *span) {
 	if s.session != "" {
 		if _, ok := w.names.get(s.trace); !ok {
-			w.names.put(s.trace, s.session)
+			w.names.put(s.trace, s.session, otlpRecent)
 		}
 	}
 	if !s.tool && !s.model || s.tool && w.known(s) {
@@ -165,30 +165,11 @@ func (w *spanWindow) remember(s *span) {
 		return
 	}
 	t := toldSpan{s.name, s.mcp}
-	w.told.put(s.key(), t)
+	w.told.put(s.key(), t, otlpRecent)
 	if s.mcp && s.parent != "" {
-		w.inner.put(s.within(), t)
+		w.inner.put(s.within(), t, otlpRecent)
 	}
 	for _, in := range s.inner {
 		w.remember(in)
 	}
-}
-
-// recent is a map that forgets: of two generations of otlpRecent entries the
-// older one goes when the newer one is full.
-type recent[V any] struct{ young, old map[string]V }
-
-func (r *recent[V]) get(key string) (V, bool) {
-	if v, ok := r.young[key]; ok {
-		return v, true
-	}
-	v, ok := r.old[key]
-	return v, ok
-}
-
-func (r *recent[V]) put(key string, v V) {
-	if r.young == nil || len(r.young) >= otlpRecent {
-		r.young, r.old = map[string]V{}, r.young
-	}
-	r.young[key] = v
 }

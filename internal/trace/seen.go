@@ -9,20 +9,14 @@ import (
 // counts once. It holds at most two generations of half a million 64-bit hashes
 // each: the older one is forgotten when the newer one is full. A copy that comes
 // after a million other calls is taken for new. The zero Seen is empty.
-type Seen struct{ young, old map[uint64]struct{} }
+type Seen struct{ ids recent[uint64, struct{}] }
 
 const maxSeen = 1 << 19
 
 // add reports whether it has id already.
 func (s *Seen) add(id uint64) bool {
-	if _, ok := s.young[id]; ok {
-		return true
-	}
-	_, ok := s.old[id]
-	if s.young == nil || len(s.young) >= maxSeen {
-		s.young, s.old = map[uint64]struct{}{}, s.young
-	}
-	s.young[id] = struct{}{}
+	_, ok := s.ids.get(id)
+	s.ids.put(id, struct{}{}, maxSeen)
 	return ok
 }
 
