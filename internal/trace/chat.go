@@ -61,12 +61,7 @@ func (m *chatMessage) tell(s *session, at time.Time) bool {
 
 // result is what a tool's message says.
 func (m *chatMessage) result(at time.Time) resulted {
-	return resulted{id: m.ToolCallID, how: Judged, at: at, obs: unmarked(contentText(m.Content))}
-}
-
-// unmarked is a result that nothing marks as a success or as a failure.
-func unmarked(text string) classify.Observation {
-	return classify.Observation{Unmarked: true, Result: text}
+	return resulted{id: m.ToolCallID, how: Judged, at: at, obs: classify.Observation{Result: contentText(m.Content)}}
 }
 
 // calls are those that an assistant's message asks for.

@@ -213,7 +213,7 @@ func miniText(text string) (How, classify.Observation) {
 	}
 	m := miniReturn.FindStringSubmatch(text)
 	if m == nil {
-		return Judged, unmarked(text)
+		return Judged, classify.Observation{Result: text}
 	}
 	if m[1] != "" {
 		return Flagged, classify.Observation{Failed: true, Result: m[1]}

@@ -113,7 +113,7 @@ func (i *responseItems) call(s *session, c *responseItem) {
 }
 
 func (i *responseItems) output(s *session, o *responseItem) {
-	s.result(resulted{id: o.CallID, how: Judged, at: i.at, obs: unmarked(contentText(o.Output))})
+	s.result(resulted{id: o.CallID, how: Judged, at: i.at, obs: classify.Observation{Result: contentText(o.Output)}})
 	i.answered = true
 }
 

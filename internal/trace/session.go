@@ -184,7 +184,7 @@ func (c *call) verdict(r resulted) classify.Verdict {
 	if r.verdict != nil {
 		v = *r.verdict
 	} else {
-		r.obs.Unmarked = r.obs.Unmarked || r.how == Judged
+		r.obs.Unmarked = r.how == Judged
 		v = c.session.sink.judge(c.observation(r.obs))
 	}
 	if c.fixed {

@@ -78,7 +78,7 @@ func (step *sweStep) tell(s *session, id string) {
 	if step.Observation == nil || step.refused() {
 		return
 	}
-	r := resulted{id: id, how: Judged, obs: unmarked(*step.Observation)}
+	r := resulted{id: id, how: Judged, obs: classify.Observation{Result: *step.Observation}}
 	if report, ok := sweReport(*step.Observation); ok {
 		r.obs = classify.Observation{Failed: true, Result: report}
 	}
