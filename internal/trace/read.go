@@ -27,7 +27,7 @@ type Options struct {
 }
 
 // notRecognised is the Problem of a source of no known format.
-const notRecognised = "no known format; see the list of formats that are read"
+const notRecognised = "no known format; docs/analyze.md lists those that are read"
 
 // Read reads one source and hands its events to yield in order; the event may
 // be kept. The error is that of ctx or yield, which end the reading. All other
