@@ -16,6 +16,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/internal/analysis"
 	"github.com/expediter-go/expediter/internal/trace"
 	"github.com/expediter-go/expediter/internal/view"
@@ -214,6 +215,7 @@ func (o analyzeOptions) print(cmd *cobra.Command, r *analysis.Result) error {
 		if err := createFile(o.html, page.Bytes(), true); err != nil {
 			return err
 		}
+		fmt.Fprintln(cmd.ErrOrStderr(), "page:", redact.Text(o.html, maxPath))
 	}
 	out := cmd.OutOrStdout()
 	switch {

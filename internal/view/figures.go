@@ -141,16 +141,29 @@ func shown[T any](all []figure[T], rows []T) []figure[T] {
 // say writes a figure for people.
 func (f figure[T]) say(of *T) string {
 	v := f.of(of)
-	if c, ok := any(of).(*analysis.Counts); ok && f.unit == share && c.Saved+c.Lost == 0 {
-		return "—"
-	}
 	switch f.unit {
 	case share:
+		if ofNothing(of) {
+			return "—"
+		}
 		return percent(v)
 	case millis:
 		return span(time.Duration(v) * time.Millisecond)
 	}
 	return grouped(int64(v))
+}
+
+// ofNothing knows where a share has no whole.
+func ofNothing(of any) bool {
+	switch of := of.(type) {
+	case *analysis.Counts:
+		return of.Saved+of.Lost == 0
+	case *analysis.Avoidance:
+		return of.After == 0
+	case *analysis.SpliceRow:
+		return of.After == 0
+	}
+	return false
 }
 
 // raw writes a figure for programs.

@@ -86,13 +86,14 @@ function chooser(sessions, choose) {
     list.append(el);
     return el;
   });
-  let at = -1;
+  let at = -1, opened = false; // the first choice leaves the page at its top
   function select(i) {
     if (i === at || !options[i]) return;
     if (at >= 0) options[at].setAttribute("aria-selected", "false");
     at = i;
     options[i].setAttribute("aria-selected", "true");
-    options[i].scrollIntoView({ block: "nearest" });
+    if (opened) options[i].scrollIntoView({ block: "nearest" });
+    opened = true;
     list.setAttribute("aria-activedescendant", options[i].id);
     choose(i);
   }

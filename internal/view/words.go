@@ -72,7 +72,7 @@ func odd(s *trace.Stats) []string {
 			list = append(list, grouped(n)+" "+many)
 		}
 	}
-	if s.Format == "" {
+	if s.Format == "" && s.Problem == "" {
 		list = append(list, "format not recognised")
 	}
 	add(s.Foreign, "record of no known kind", "records of no known kind")
@@ -84,7 +84,7 @@ func odd(s *trace.Stats) []string {
 		list = append(list, "it ends within a record")
 	}
 	if s.Problem != "" {
-		list = append(list, "reading stopped: "+s.Problem)
+		list = append(list, "not read further: "+s.Problem)
 	}
 	return list
 }
