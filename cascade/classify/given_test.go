@@ -17,6 +17,8 @@ func TestGivenClass(t *testing.T) {
 		{"a cancelled sibling", bash("cancelled", "sibling tool call errored", "cat"), "cancelled"},
 		{"a missing program", bash("no_command", "command not found: rg", "rg"), "tool_missing"},
 		{"a failure that the signature does not show", Observation{Tool: "fetch", Class: "network"}, "network"},
+		{"a linter that is not installed", Observation{Tool: "Bash", Argv: []string{"golangci-lint", "run"}, Class: "no_command", Result: "(eval):#: command not found: golangci-lint"}, "tool_missing"},
+		{"a linter that misses another", Observation{Tool: "Bash", Argv: []string{"golangci-lint", "run"}, Class: "no_command", Result: "sh: node: command not found"}, "invalid_input"},
 		{"the signature knows better", Observation{Tool: "fetch", Class: "unknown", Result: "socket hang up"}, "network"},
 		{"words that tests printed", bash("auth", "=== run testlogin", "go", "test"), "invalid_input"},
 		{"a disk that is full under tests", bash("filesystem", "no space left on device", "go", "test"), "filesystem"},

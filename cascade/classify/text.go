@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/expediter-go/expediter/cascade"
 )
 
 // textRule is one row of the tables of texts. All three conditions that it has
@@ -77,8 +79,16 @@ func match(folded string, only []class) (class, string, bool) {
 // about services is about that code; only what ails the machine counts.
 func (e *evidence) byText() (class, string, bool) {
 	c, rule, ok := match(e.folded, nil)
-	if ok && e.cmd.runsOwnCode() && c.outcome() == 0 && c != filesystem && c != resource {
+	if ok && e.cmd.runsOwnCode() && c.outcome() == cascade.Failed && c != filesystem && c != resource && !e.programMissing() {
 		return invalidInput, "own-code", true
 	}
 	return c, rule, ok
+}
+
+// programMissing: a shell says that it does not find the very program that was
+// to run the agent's code.
+func (e *evidence) programMissing() bool {
+	program := strings.ToLower(e.cmd.program)
+	return strings.Contains(e.folded, "command not found: "+program) ||
+		strings.Contains(e.folded, program+": command not found") || strings.Contains(e.folded, program+": not found")
 }
