@@ -53,15 +53,25 @@ var noise = [...]struct {
 	{"npm err! code", false}, {"during handling of the above", false}, {"the above exception was", false},
 }
 
+// messageOf is the error text in JSON; empty for other texts.
+func messageOf(text string) string {
+	start := strings.TrimSpace(head(text, 64))
+	if !strings.HasPrefix(start, "{") && !strings.HasPrefix(start, "[") {
+		return ""
+	}
+	for _, re := range jsonMessage {
+		if m := re.FindStringSubmatch(text); m != nil {
+			return strings.TrimSpace(m[1])
+		}
+	}
+	return ""
+}
+
 // meaningfulLine is the first line that is no noise; of a Python traceback it
 // is the line after the last frame, of JSON the message.
 func meaningfulLine(text string) string {
-	if start := strings.TrimSpace(head(text, 64)); strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[") {
-		for _, re := range jsonMessage {
-			if m := re.FindStringSubmatch(text); m != nil {
-				return strings.TrimSpace(m[1])
-			}
-		}
+	if message := messageOf(text); message != "" {
+		return message
 	}
 	traceback := strings.Contains(text, "Traceback (most recent call last)")
 	first, found := "", ""
