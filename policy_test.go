@@ -68,10 +68,10 @@ var rooms = map[string]room{
 	"report/freshness": {quiet: true, rooms: []string{"capability"}},
 
 	"internal/task": {rooms: []string{"capability", "capability/document", "expediter", "expediter/breaker", "scope"}},
-	"internal/runner": {clock: "it runs a task as an agent would, in real time", rooms: []string{"budget", "capability",
-		"capability/document", "cascade", "cascade/classify", "cascade/redact", "expediter", "expediter/breaker", "expediter/precheck",
+	"internal/runner": {clock: "it runs a task as an agent would, in real time", rooms: []string{"capability",
+		"cascade", "cascade/classify", "cascade/redact", "expediter", "expediter/breaker", "expediter/precheck",
 		"internal/task", "report", "report/freshness", "scope"}},
-	"internal/trace": {rooms: []string{"cascade", "cascade/classify", "cascade/redact", "expediter", "expediter/replay"},
+	"internal/trace": {rooms: []string{"cascade", "cascade/classify", "cascade/redact", "expediter"},
 		libraries: map[string]string{
 			"github.com/klauspost/compress/zstd": "recordings that are kept packed (docs/decisions/zstd.md)",
 		}},
