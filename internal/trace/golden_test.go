@@ -123,7 +123,7 @@ func facts(o classify.Observation) classify.Verdict {
 		}
 	}
 	v := classify.Verdict{Key: o.Tool, Outcome: cascade.Succeeded, Class: classOK}
-	if o.Failed || o.ExitCode != nil && *o.ExitCode != 0 || o.HTTPStatus >= 400 || o.Class != "" || o.RPCCode != 0 {
+	if o.Failed || o.DeadlineHit || o.ExitCode != nil && *o.ExitCode != 0 || o.HTTPStatus >= 400 || o.Class != "" || o.RPCCode != 0 {
 		v.Outcome, v.Class = cascade.Failed, "unknown"
 	}
 	say("agent", o.Agent, o.Agent != "")
@@ -132,6 +132,7 @@ func facts(o classify.Observation) classify.Verdict {
 	say("argv", o.Argv, o.Argv != nil)
 	say("input", redact.Text(string(o.Input), 60), o.Input != nil)
 	say("failed", o.Failed, o.Failed)
+	say("deadline", o.DeadlineHit, o.DeadlineHit)
 	say("class", o.Class, o.Class != "")
 	if o.ExitCode != nil {
 		say("exit", *o.ExitCode, true)

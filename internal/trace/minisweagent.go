@@ -205,8 +205,9 @@ var miniReturn = regexp.MustCompile(`^\s*(?:<exception>((?s:.*?))</exception>\s*
 // miniText reads a result that is a text alone, in the shapes of the templates
 // that come with the agent. In other shapes nothing flags the outcome.
 func miniText(text string) (How, classify.Observation) {
-	if strings.HasPrefix(text, "The last command <command>") && strings.Contains(text, "</command> timed out and has been killed") {
-		return Flagged, classify.Observation{Failed: true, Result: "Execution timed out: the last command timed out and has been killed"}
+	const killed = "</command> timed out and has been killed"
+	if _, output, ok := strings.Cut(text, killed); ok && strings.HasPrefix(text, "The last command <command>") {
+		return Flagged, classify.Observation{DeadlineHit: true, Result: "timed out and has been killed" + output}
 	}
 	if strings.HasPrefix(text, "Command not executed. The user rejected your command") {
 		return Flagged, classify.Observation{Failed: true, Class: "user_denied", Result: text}

@@ -80,7 +80,7 @@ func (step *sweStep) tell(s *session, id string) {
 	}
 	r := resulted{id: id, how: Judged, obs: classify.Observation{Result: *step.Observation}}
 	if report, ok := sweReport(*step.Observation); ok {
-		r.obs = classify.Observation{Failed: true, Result: report}
+		r.obs = report
 	}
 	if step.ExecutionTime != nil {
 		r.duration = seconds(*step.ExecutionTime)
@@ -129,18 +129,17 @@ var sweReports = []string{
 
 // sweReport is the harness's own report of a failure, if there is one: a line
 // among the last three, or the whole observation.
-func sweReport(observation string) (string, bool) {
+func sweReport(observation string) (classify.Observation, bool) {
 	text := strings.TrimSpace(observation)
-	if strings.HasPrefix(text, "The command '") && strings.Contains(text, "' was cancelled because it took more than ") {
-		_, why, _ := strings.Cut(text, "' was cancelled because ")
-		return "Execution timed out: the command was cancelled because " + why, true
+	if _, why, ok := strings.Cut(text, "' was cancelled because it took more than "); ok && strings.HasPrefix(text, "The command '") {
+		return classify.Observation{DeadlineHit: true, Result: "it took more than " + why}, true
 	}
 	end := len(text)
 	for range 3 {
 		start := strings.LastIndexByte(text[:end], '\n') + 1
 		for _, report := range sweReports {
 			if strings.HasPrefix(text[start:end], report) {
-				return text[start:], true
+				return classify.Observation{Failed: true, Result: text[start:]}, true
 			}
 		}
 		if start == 0 {
@@ -148,7 +147,7 @@ func sweReport(observation string) (string, bool) {
 		}
 		end = start - 1
 	}
-	return "", false
+	return classify.Observation{}, false
 }
 
 // shellInput is the input of a shell's call.
