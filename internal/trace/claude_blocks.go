@@ -104,7 +104,10 @@ func claudeUser(s *session, l *claudeLine, m claudeMessage, at time.Time) {
 	for i := range blocks {
 		claudeResult(s, &blocks[i], payload, at)
 	}
-	if results == 0 && !l.meta && !l.sub() && claudePrompt(contentText(m.content)) {
+	if results > 0 || l.meta || l.sub() {
+		return
+	}
+	if text, ok := partsText(m.content); ok && claudePrompt(text) {
 		s.promptOf(l.uuid, at)
 	}
 }

@@ -95,26 +95,28 @@ func unquoted(raw json.RawMessage) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// contentText is the text of a message's content: a text, parts of which some
-// are text, or null. Of a long text it is both ends. Any other value is its own
+// contentText is the text of a message's content, or of any other value its own
 // JSON.
 func contentText(raw json.RawMessage) string {
-	switch {
-	case len(raw) == 0 || raw[0] == '"' || string(raw) == "null":
-		return endsOf(raw)
-	case raw[0] != '[':
-		return string(raw)
+	if text, ok := partsText(raw); ok {
+		return text
+	}
+	return string(raw)
+}
+
+// partsText is the text of a content that is a text, parts of which some are
+// text, or null; ok is false for any other value. Of a long text it is both ends.
+func partsText(raw json.RawMessage) (text string, ok bool) {
+	if len(raw) == 0 || raw[0] == '"' || string(raw) == "null" {
+		return endsOf(raw), true
 	}
 	var texts []string
-	parts := true
+	ok = true
 	err := eachElement(raw, func(part []byte) {
-		parts = parts && part[0] == '{'
+		ok = ok && part[0] == '{'
 		if text := endsOf(fieldOf(part, "text")); text != "" {
 			texts = append(texts, text)
 		}
 	})
-	if err != nil || !parts {
-		return string(raw)
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(texts, "\n"), ok && err == nil
 }

@@ -26,6 +26,11 @@ func TestContentText(t *testing.T) {
 			}
 		})
 	}
+	for raw, want := range map[string]bool{`"a"`: true, `null`: true, `[]`: true, `[{"text":"a"}]`: true, `["a"]`: false, `{"text":"a"}`: false, `3`: false} {
+		if _, ok := partsText(json.RawMessage(raw)); ok != want {
+			t.Errorf("%s has parts or is a text: got %v, want %v", raw, ok, want)
+		}
+	}
 	for _, raw := range []string{long, `[{"type":"text","text":` + long + `}]`} {
 		got := contentText(json.RawMessage(raw))
 		if len(got) > maxWhole || !strings.HasPrefix(got, "begins ") || !strings.HasSuffix(got, " ends") {
