@@ -16,32 +16,32 @@ const (
 // ReadAll reads sources on all cores and hands their events to yield, on the
 // caller's goroutine, in the order of the sources; the event may be kept. There
 // is one Stats for each source. The error is that of ctx or yield, which end the
-// reading; the Stats of sources that were not reached have no Format then.
+// reading; the Stats are those of the sources that were begun then, and a read
+// that hangs is not waited for.
 func ReadAll(ctx context.Context, sources []Source, o Options, yield func(*Event) error) ([]Stats, error) {
 	if o.Seen == nil {
 		o.Seen = new(Seen)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	all := make([]Stats, len(sources))
-	for i, s := range sources {
-		all[i].File = s.Name
-	}
 	p := newProgress(sources, o.Progress)
-	queue, wait := startReading(ctx, sources, o, p)
-	defer wait() // after cancel
+	defer p.end()
 	defer cancel()
+	queue := startReading(ctx, sources, o, p)
 	for i := range sources {
 		a, ok := <-queue
 		if !ok {
-			return all, ctx.Err()
+			return all[:i], ctx.Err()
 		}
 		stats, err := a.merge(ctx, sources[i].Name, o.Seen, yield)
 		all[i] = stats
-		if err != nil {
-			return all, err
+		switch {
+		case err != nil && stats.Format == "":
+			return all[:i], err
+		case err != nil:
+			return all[:i+1], err
 		}
 	}
-	p.end()
 	return all, nil
 }
 
@@ -54,12 +54,11 @@ type ahead struct {
 
 // startReading reads as many sources at a time as there are cores. They come
 // through the channel in order, each when its reading begins; it is closed when
-// there are no more, or the context is done. The function waits for all.
-func startReading(ctx context.Context, sources []Source, o Options, p *progress) (<-chan *ahead, func()) {
-	var wg sync.WaitGroup
+// there are no more, or the context is done.
+func startReading(ctx context.Context, sources []Source, o Options, p *progress) <-chan *ahead {
 	cores := runtime.GOMAXPROCS(0)
 	queue, slots := make(chan *ahead, cores), make(chan struct{}, cores)
-	wg.Go(func() {
+	go func() {
 		defer close(queue)
 		for _, s := range sources {
 			a := &ahead{turn: make(chan struct{}), batches: make(chan []entry, aheadBatches)}
@@ -68,18 +67,18 @@ func startReading(ctx context.Context, sources []Source, o Options, p *progress)
 			case <-ctx.Done():
 				return
 			}
-			wg.Go(func() {
+			go func() {
 				a.fill(ctx, s, o, p)
 				<-slots
-			})
+			}()
 			select {
 			case queue <- a:
 			case <-ctx.Done():
 				return
 			}
 		}
-	})
-	return queue, wg.Wait
+	}()
+	return queue
 }
 
 // fill reads a source into batches.
@@ -125,24 +124,28 @@ func (a *ahead) fill(ctx context.Context, s Source, o Options, p *progress) {
 func (a *ahead) merge(ctx context.Context, name string, seen *Seen, yield func(*Event) error) (Stats, error) {
 	close(a.turn)
 	t := newTally(name, seen, yield)
-	for batch := range a.batches {
-		for i := range batch {
-			if err := t.take(&batch[i]); err != nil {
-				return t.finish(Stats{}), err
+	for {
+		select {
+		case <-ctx.Done():
+			return t.cut(), ctx.Err()
+		case batch, ok := <-a.batches:
+			if !ok {
+				return t.finish(a.read.stats), a.read.ended
+			}
+			for i := range batch {
+				if err := t.take(&batch[i]); err != nil {
+					return t.cut(), err
+				}
 			}
 		}
-		if ctx.Err() != nil {
-			return t.finish(Stats{}), ctx.Err()
-		}
 	}
-	return t.finish(a.read.stats), a.read.ended
 }
 
 // progress is how far the reading of all sources is.
 type progress struct {
 	mu                sync.Mutex
 	done, said, total int64
-	to                func(done, total int64)
+	to                func(done, total int64) // nil: nobody asks, or no more
 }
 
 // everyBytes is how much is read between two words on it.
@@ -170,6 +173,7 @@ func (p *progress) end() {
 	if p.done > p.said {
 		p.tell()
 	}
+	p.to = nil
 }
 
 func (p *progress) tell() {

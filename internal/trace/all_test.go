@@ -72,6 +72,10 @@ func TestSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(name string) string { return filepath.Join(dir, name) }
+	linked := filepath.Join(t.TempDir(), "linked")
+	if err := os.Symlink(at("a"), linked); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name  string
 		paths []string
@@ -79,6 +83,7 @@ func TestSources(t *testing.T) {
 		bad   string
 	}{
 		{"a directory", []string{dir}, []string{at("a/1.jsonl"), at("a/2.jsonl"), at("b.jsonl"), at("c.txt")}, ""},
+		{"a link to a directory", []string{linked}, []string{filepath.Join(linked, "1.jsonl"), filepath.Join(linked, "2.jsonl")}, ""},
 		{"a file twice, once by a link", []string{at("link.jsonl"), at("b.jsonl"), at("./b.jsonl")}, []string{at("link.jsonl")}, ""},
 		{"a pattern", []string{at("a/*.jsonl")}, []string{at("a/1.jsonl"), at("a/2.jsonl")}, ""},
 		{"standard input, once", []string{"-", "-"}, []string{"-"}, ""},
@@ -204,6 +209,35 @@ func TestReadAllEnds(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled after %d events: got %v", after, err)
 		}
+	}
+}
+
+// TestReadAllHangs: a read that never returns does not keep the caller from
+// ending, and what came before it is counted.
+func TestReadAllHangs(t *testing.T) {
+	in, out := io.Pipe()
+	defer out.Close()
+	var text strings.Builder
+	for i := range 40 {
+		text.WriteString(calls(fmt.Sprint(i), 100) + fmt.Sprintf(`{"s":"%d","do":"turn"}`+"\n", i))
+	}
+	hanging := Source{Name: "hanging", Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(strings.NewReader(text.String()), in)), nil
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := 0
+	stats, err := ReadAll(ctx, []Source{memory("whole", []byte(calls("a", 1))), hanging, memory("later", nil)}, Options{}, func(e *Event) error {
+		if n++; n == 5000 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if len(stats) != 2 || stats[0].Calls != 1 || stats[1].Calls < 2000 || stats[1].Format != stats[0].Format || stats[1].Problem == "" {
+		t.Errorf("got %+v, want those of two sources, with calls and a format, the second one ended early", stats)
 	}
 }
 

@@ -73,6 +73,9 @@ func (c *collection) add(path string, stdin io.Reader) error {
 // problem, and the rest is added all the same.
 func (c *collection) addTree(dir string) error {
 	var problems []error
+	if !os.IsPathSeparator(dir[len(dir)-1]) {
+		dir += string(filepath.Separator) // a link is walked as what it leads to
+	}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			problems = append(problems, err)

@@ -11,6 +11,7 @@ type tally struct {
 	seen     *Seen
 	yield    func(*Event) error
 	stats    Stats
+	format   string // of the latest entry
 	sessions map[string]*counted
 }
 
@@ -30,6 +31,7 @@ func newTally(file string, seen *Seen, yield func(*Event) error) *tally {
 
 // take hands an entry on, unless it was told before.
 func (t *tally) take(e *entry) error {
+	t.format = e.Format
 	c := t.sessions[e.Session]
 	if c == nil {
 		c = &counted{}
@@ -96,6 +98,11 @@ func (t *tally) count(c *counted, e *entry) {
 			t.stats.Answered++
 		}
 	}
+}
+
+// cut is the counts of a source whose reading was ended by the caller.
+func (t *tally) cut() Stats {
+	return t.finish(Stats{Format: t.format, Problem: "ended early"})
 }
 
 // finish joins the counts with those of the reading.
