@@ -111,18 +111,20 @@ type parts struct {
 func newParts() *parts { return &parts{byName: map[string]*Counts{}} }
 
 func (p *parts) of(name string) *Counts {
+	if p.full(name) {
+		name = Others
+	}
 	c := p.byName[name]
 	if c == nil {
-		if len(p.byName) >= maxParts {
-			name = Others
-			if c = p.byName[Others]; c != nil {
-				return c
-			}
-		}
 		c = &Counts{}
 		p.byName[name] = c
 	}
 	return c
+}
+
+// full reports whether there is no room for a row of that name.
+func (p *parts) full(name string) bool {
+	return len(p.byName) >= maxParts && p.byName[name] == nil
 }
 
 // list gives the parts, most calls first, then by name.

@@ -144,8 +144,8 @@ func share(p *parts, mine map[string]*Counts, name string) *Counts {
 	if c := mine[name]; c != nil {
 		return c
 	}
-	if len(mine) >= maxShares {
-		return p.of(Others)
+	if name != Others && (len(mine) >= maxShares || p.full(name)) {
+		return share(p, mine, Others)
 	}
 	c := p.of(name)
 	mine[name] = c

@@ -217,6 +217,22 @@ func TestPartsSumToTheWhole(t *testing.T) {
 	}
 }
 
+// Tools beyond the bound of a table share a row, in which a session counts once.
+func TestOthersCountSessionsOnce(t *testing.T) {
+	var events []trace.Event
+	for i := range 3 {
+		r := &recording{file: "f", session: fmt.Sprint(i)}
+		for tool := range 2500 {
+			r.call(fmt.Sprintf("Tool%d", 2500*i+tool), "S")
+		}
+		events = append(events, r.end().events...)
+	}
+	got := analyse(t, stream(events), analysis.Options{Policies: analysis.Baselines()[:1]})
+	if others := got.ByTool[0]; others.Name != analysis.Others || others.Calls != 5500 || others.Sessions != 3 {
+		t.Errorf("got %+v, want 5500 calls of 3 sessions in %s", others, analysis.Others)
+	}
+}
+
 // A session is the same whether it comes in one piece or is handed on in
 // chunks, with and without an end of its own.
 func TestLongSessions(t *testing.T) {
