@@ -52,6 +52,35 @@ func TestManySessionsAtOnce(t *testing.T) {
 	t.Logf("held %d MB at most", (peak-before)>>20)
 }
 
+// Sessions that call a new tool each time, none of which ends: what the engines
+// know of tools stays within bounds.
+func TestManyToolsAtOnce(t *testing.T) {
+	const sessions, rounds, bound = 1000, 500, 64 << 20
+	var peak uint64
+	crowd := func(_ context.Context, yield func(*trace.Event) error) error {
+		for i := range sessions * rounds {
+			name := fmt.Sprint("tool", i)
+			e := trace.Event{Kind: trace.Issue, File: "f", Session: fmt.Sprint(i / rounds), Step: 1, Call: i % rounds, Tool: name, Key: name}
+			if err := yield(&e); err != nil {
+				return err
+			}
+			if i%100_000 == 99_999 {
+				peak = max(peak, live())
+			}
+		}
+		return nil
+	}
+	before := live()
+	got := analyse(t, crowd, analysis.Options{Policies: analysis.Baselines()})
+	if got.Calls != sessions*rounds {
+		t.Errorf("got %d calls, want %d", got.Calls, sessions*rounds)
+	}
+	if peak > before+bound {
+		t.Errorf("held %d MB, want at most %d", (peak-before)>>20, bound>>20)
+	}
+	t.Logf("held %d MB at most", (peak-before)>>20)
+}
+
 // live is the memory in use after a collection.
 func live() uint64 {
 	runtime.GC()

@@ -89,7 +89,8 @@ func newAnalysis(o Options) (*analysis, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	a.sessions.most = max(maxEngines/(len(a.plain)+len(a.spliced)+2*len(a.points)), 8)
+	layers := len(a.plain) + len(a.spliced) + 2*len(a.points)
+	a.sessions.most, a.sessions.names = max(maxEngines/layers, 8), max(maxEngineTools/layers, 1000)
 	if o.Timelines > 0 {
 		a.plain[0].timelines = &keeper{most: o.Timelines}
 	}

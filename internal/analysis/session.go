@@ -88,8 +88,9 @@ func answers(class string) bool { return class != "ok" && class != "" }
 type session struct {
 	file, name, format string
 	events             []event
-	begun              bool   // a chunk of it was handed on
-	latest             uint64 // the number of its latest event
+	begun              bool                // a chunk of it was handed on
+	names              map[string]struct{} // of tools, by key, in the chunks that were handed on before its end
+	latest             uint64              // the number of its latest event
 }
 
 // chunk is a stretch of one session. Workers share it and change nothing.
@@ -109,6 +110,8 @@ const (
 	// maxEngines bounds the engines that are held for sessions of which a part
 	// was handed on, of all policies together.
 	maxEngines = 2000
+	// maxEngineTools bounds the tools that those engines know.
+	maxEngineTools = 40_000
 )
 
 // sessions gathers the events of interleaved sessions into chunks.
@@ -118,6 +121,8 @@ type sessions struct {
 	held  int        // events
 	begun int        // open sessions of which a part was handed on
 	most  int        // of begun
+	named int        // tools of begun ones
+	names int        // of named, at most
 	cut   int        // sessions that were ended early, to stay within most
 	count uint64     // of events
 	texts bool       // timelines are wanted
@@ -158,17 +163,35 @@ func (s *sessions) flush(o *session, last bool) error {
 	switch {
 	case last && o.begun:
 		s.begun--
+		s.named -= len(o.names)
 	case !last && !o.begun:
 		s.begun++
+	}
+	if !last {
+		s.named += o.learn()
 	}
 	o.events, o.begun = nil, true
 	if last {
 		s.forget()
 	}
-	if err := s.emit(c); err != nil || s.begun <= s.most {
+	if err := s.emit(c); err != nil || s.begun <= s.most && s.named <= s.names {
 		return err
 	}
 	return s.cutIdle()
+}
+
+// learn remembers the tools of what is held, and returns how many are new.
+func (o *session) learn() int {
+	if o.names == nil {
+		o.names = map[string]struct{}{}
+	}
+	before := len(o.names)
+	for i := range o.events {
+		if e := &o.events[i]; e.kind == trace.Issue {
+			o.names[e.key] = struct{}{}
+		}
+	}
+	return len(o.names) - before
 }
 
 // cutIdle ends the session that has been silent longest, of those of which
