@@ -32,6 +32,8 @@ var secretForms = []struct {
 	{hints{"xox", "xapp-"}, regexp.MustCompile(`\bxox[a-z]-[A-Za-z0-9-]{8,}|\bxapp-[A-Za-z0-9-]{8,}`), masked},
 	{hints{"gh", "_pat_", "npm_", "hf_", "gsk_", "r8_", "glc_", "glsa_", "shpat_", "dop_v1_", "lin_api_", "figd_", "nfp_", "rubygems_"}, regexp.MustCompile(`\b(?:gh[a-z]|github_pat|npm|hf|gsk|r8|glc|glsa|shpat|dop_v1|lin_api|figd|nfp|rubygems)_[A-Za-z0-9_]{10,}`), masked},
 	{hints{"aiza", "ya29.", "sg.", "hvs.", "hvb.", "hvr."}, regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{20,}|\bya29\.[A-Za-z0-9_-]{10,}|\bSG\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}|\bhv[sbr]\.[A-Za-z0-9_-]{10,}`), masked},
+	{hints{"_gh", "_github_pat_", "_sk-"}, regexp.MustCompile(`_(?:gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|sk-[A-Za-z0-9_-]{20,})`), "_" + masked}, // the tail of a tool's name
+	{hints{"dckr_"}, regexp.MustCompile(`\bdckr_[po]at_[A-Za-z0-9_-]{10,}`), masked},
 	{hints{"age-secret-key-1"}, regexp.MustCompile(`\bAGE-SECRET-KEY-1[A-Z0-9]{10,}`), masked},
 	{hints{"-u"}, regexp.MustCompile(`((?:^|\s)(?:-u|--user)[ =]["']?[^\s:"']*:)[^\s"']+`), "${1}" + masked},
 }
@@ -48,7 +50,7 @@ func lower(s string) string { return strings.ReplaceAll(strings.ToLower(s), "\u0
 
 var (
 	credentialHints = hints{"authorization"}
-	schemeHints     = hints{"bearer", "basic"}
+	schemeHints     = hints{"bearer", "basic", "token "}
 	flagHints       = hints{"passw", "passphrase", "secret", "token", "key"}
 	keyHints        = hints{"pass", "pwd", "secret", "key", "credential", "token", "auth", "session", "sid", "sig", "jwt", "csrf", "otp"}
 )
@@ -58,7 +60,7 @@ var (
 	// is a scheme whose credentials are many words.
 	credentials = regexp.MustCompile(`(?i)\b(?:proxy-)?authorization["'\\]*\s*[:=]["'\\\s]*(?:\[["'\\]*)?(?:(?:basic|bearer|negotiate|token|apikey)\s+|(digest|aws4-hmac-sha256)\s+)?`)
 
-	scheme = regexp.MustCompile(`(?i)\b(bearer|basic)\s+([A-Za-z0-9._~+/=-]{4,})`)
+	scheme = regexp.MustCompile(`(?i)\b(bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{4,})`)
 
 	// secretFlag is a command-line flag whose value is the next word.
 	secretFlag = regexp.MustCompile(`(?i)((?:^|\s)--?(?:[\w-]*-)?(?:password|passwd|passphrase|secret|token|api-?key|access-?key|secret-?key)\s+)([^\s"'-][^\s"']*)`)
@@ -108,7 +110,8 @@ func mask(s string) string {
 
 func maskScheme(found string) string {
 	m := scheme.FindStringSubmatch(found)
-	if isProse(m[2]) || strings.EqualFold(m[1], "basic") && !random(m[2]) {
+	switch kind, word := strings.ToLower(m[1]), m[2]; {
+	case isProse(word), kind == "basic" && !random(word), kind == "token" && !drawn(word):
 		return found
 	}
 	return found[:len(found)-len(m[2])] + masked
@@ -213,6 +216,11 @@ func keep(v, key string, weak, quoted bool) bool {
 		return true
 	}
 	return !assigned && !quoted && !random(v)
+}
+
+// drawn is random for a word that a sentence may have in that place.
+func drawn(word string) bool {
+	return len(word) >= 16 && strings.ContainsAny(word, "0123456789") && !strings.ContainsAny(word, "./") && random(word)
 }
 
 // random reports whether a word looks drawn rather than written.
