@@ -26,7 +26,7 @@ func newEvidence(o Observation, cmd command) *evidence {
 	if e.toldBy != "" && !e.Observation.failed() {
 		e.Result = strings.TrimPrefix(e.toldBy, payloadPrefix) // the text is that of a success
 	}
-	if e.Unmarked && !e.failed() && isReport(e.Result) {
+	if e.Unmarked && !e.failed() && isReport(e.Result) && !cmd.printed(e.Result) {
 		e.Failed = true
 	}
 	e.exit = e.ExitCode

@@ -30,6 +30,23 @@ const (
 	lastLines  = 8
 )
 
+// printed reports whether the form of an error report at the start of an
+// unmarked result is that of what was printed: a file, or the matches of a
+// search. Only the program itself, its shell and its harness report there.
+func (c command) printed(text string) bool {
+	if !c.isPrinter() {
+		return false
+	}
+	first, _, _ := strings.Cut(strings.TrimLeft(clean(head(text, window)), " \t\n"), "\n")
+	folded := strings.ToLower(first)
+	return c.prints(first) || strings.HasPrefix(folded, "error: ") || c.program != "git" && strings.HasPrefix(folded, "fatal: ")
+}
+
+func (c command) isPrinter() bool {
+	subs, ok := printers[c.program]
+	return ok && !c.compound && (subs == nil || slices.Contains(subs, c.sub))
+}
+
 // messages is the part of a failed shell command's clean output in which the
 // command may speak of itself. The output of a client of a remote service, of
 // an unknown program and of another tool is all of it.
@@ -39,7 +56,7 @@ func (e *evidence) messages() string {
 		return e.text
 	}
 	lines := strings.Split(e.text, "\n")
-	if subs, ok := printers[c.program]; ok && !c.compound && (subs == nil || slices.Contains(subs, c.sub)) {
+	if c.isPrinter() {
 		return strings.Join(slices.DeleteFunc(lines, c.prints), "\n")
 	}
 	if len(lines) <= firstLines+lastLines {

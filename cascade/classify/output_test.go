@@ -32,3 +32,29 @@ func TestOutputIsNoMessage(t *testing.T) {
 		})
 	}
 }
+
+// What an unmarked result printed is no report, however it reads.
+func TestPrintedIsNoReport(t *testing.T) {
+	tests := []struct {
+		name, shell, text, want string
+	}{
+		{"a log", "cat error.log", "Error: connect ECONNREFUSED 127.0.0.1:5432", "ok"},
+		{"the end of a log", "tail -n 5 app.log", "Traceback (most recent call last):\nConnectionError: refused", "ok"},
+		{"a log that git wrote", "head git.log", "fatal: unable to access 'https://example.com/': Could not resolve host", "ok"},
+		{"an answer that was kept", "jq . last.json", `{"error":{"code":429,"message":"rate limit exceeded"}}`, "ok"},
+		{"a search", "grep -rhn ECONN src", "503 Service Unavailable", "ok"},
+		{"the shell", "cat error.log", "bash: fork: Cannot allocate memory", "ok"}, // no form of a report
+		{"no such program", "rg x", "bash: line 1: rg: command not found", "tool_missing"},
+		{"git itself", "git log", "fatal: not a git repository", "invalid_input"},
+		{"a client", "psql -c 'select 1'", "Error: connect ECONNREFUSED 127.0.0.1:5432", "network"},
+		{"a list of commands", "curl -s localhost; cat x", "Error: connect ECONNREFUSED 127.0.0.1:5432", "network"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Observe(Observation{Tool: "bash", Protocol: Agent, Shell: tt.shell, Result: tt.text, Unmarked: true})
+			if got.Class != tt.want {
+				t.Errorf("got %s by %s, want %s", got.Class, got.Rule, tt.want)
+			}
+		})
+	}
+}
