@@ -59,6 +59,9 @@ var rooms = map[string]room{
 	}},
 	"expediter/replay": {quiet: true, rooms: []string{"budget", "capability", "capability/document", "cascade",
 		"expediter", "expediter/breaker", "scope"}},
+	"expediter/sonybreaker": {rooms: []string{"expediter/breaker"}, libraries: map[string]string{
+		"github.com/sony/gobreaker/v2": "the breaker that it is made for",
+	}},
 	"expediter/zaplog": {quiet: true, rooms: []string{"budget", "capability", "cascade/redact", "expediter", "expediter/breaker"},
 		libraries: map[string]string{
 			"go.uber.org/zap":         "the logger that it is made for",
