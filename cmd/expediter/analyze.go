@@ -233,5 +233,22 @@ func recognised(files []trace.Stats) error {
 	if slices.ContainsFunc(files, func(f trace.Stats) bool { return f.Format != "" }) {
 		return nil
 	}
-	return fmt.Errorf("no recording of a known format in %s; docs/analyze.md lists the formats", count(len(files), "file"))
+	err := fmt.Errorf("no recording of a known format in %s; docs/analyze.md lists the formats", count(len(files), "file"))
+	return errors.Join(append([]error{err}, unread(files)...)...)
 }
+
+// maxUnread bounds the sources of which it is said why they were not read.
+const maxUnread = 3
+
+// unread says what kept sources from being read, other than their format.
+func unread(files []trace.Stats) (problems []error) {
+	for _, f := range files {
+		if len(problems) < maxUnread && f.Problem != trace.NotRecognised {
+			problems = append(problems, fmt.Errorf("%s was not read: %s", redact.Text(f.File, maxProblem), redact.Text(f.Problem, maxProblem)))
+		}
+	}
+	return problems
+}
+
+// maxProblem bounds a name or a problem in an error, in runes.
+const maxProblem = 300

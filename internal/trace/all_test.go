@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +109,21 @@ func TestSources(t *testing.T) {
 	}
 }
 
+// A directory that cannot be looked into does not keep the rest from being read.
+func TestSourcesClosedDirectory(t *testing.T) {
+	var c collection
+	if err := c.visit("closed", nil, fs.ErrPermission); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := ReadAll(t.Context(), append(c.sources, memory("open", []byte(calls("a", 1)))), Options{}, func(*Event) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(stats) != 2 || stats[0].File != "closed" || stats[0].Problem != "permission denied" || stats[1].Calls != 1 {
+		t.Errorf("got %+v, want a problem and a call", stats)
+	}
+}
+
 func TestReadAll(t *testing.T) {
 	dir := written(t, map[string]string{
 		"1.jsonl": calls("one", 6000), "2.jsonl.gz": calls("two", 300), "3.jsonl.zst": calls("three", 300),
@@ -148,7 +164,7 @@ func TestReadAll(t *testing.T) {
 	for _, s := range stats {
 		got = append(got, counts{s.Calls, s.Repeated, s.Problem})
 	}
-	want := []counts{{6000, 0, ""}, {300, 0, ""}, {300, 0, ""}, {0, 0, notRecognised}, {1, 300, ""}, {2, 0, ""}}
+	want := []counts{{6000, 0, ""}, {300, 0, ""}, {300, 0, ""}, {0, 0, NotRecognised}, {1, 300, ""}, {2, 0, ""}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("stats (-want +got):\n%s", d)
 	}

@@ -26,8 +26,8 @@ type Options struct {
 	wait  func() error // see source; nil: does not wait
 }
 
-// notRecognised is the Problem of a source of no known format.
-const notRecognised = "no known format; docs/analyze.md lists those that are read"
+// NotRecognised is the Problem in the Stats of a source of no known format.
+const NotRecognised = "no known format; docs/analyze.md lists those that are read"
 
 // Read reads one source and hands its events to yield in order; the event may
 // be kept. The error is that of ctx or yield, which end the reading. All other
@@ -76,7 +76,7 @@ func (s *source) read(ctx context.Context, r io.Reader, o Options, take func(*en
 	h, rest, err := readHead(&countingReader{r: unpacked, n: &s.stats.Bytes})
 	f := recognise(h)
 	if f == nil {
-		s.stats.Problem = notRecognised
+		s.stats.Problem = NotRecognised
 		return err
 	}
 	s.stats.Format = f.name

@@ -151,7 +151,7 @@ nonsense
 		{
 			name:   "nothing known",
 			source: `{"hello":"world"}`,
-			stats:  Stats{Problem: notRecognised},
+			stats:  Stats{Problem: NotRecognised},
 		},
 	}
 	for _, tt := range tests {

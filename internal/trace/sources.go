@@ -69,26 +69,31 @@ func (c *collection) add(path string, stdin io.Reader) error {
 	return errors.Join(problems...)
 }
 
-// addTree adds the files of a directory. What cannot be looked into is a
-// problem, and the rest is added all the same.
+// addTree adds the files of a directory.
 func (c *collection) addTree(dir string) error {
-	var problems []error
 	if !os.IsPathSeparator(dir[len(dir)-1]) {
 		dir += string(filepath.Separator) // a link is walked as what it leads to
 	}
+	var problems []error
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			problems = append(problems, err)
-			return nil
-		}
-		info, err := os.Stat(name) // a link's target
-		if d.IsDir() || err != nil || !info.Mode().IsRegular() {
-			return nil
-		}
-		problems = append(problems, c.addFile(name, info))
+		problems = append(problems, c.visit(name, d, err))
 		return nil
 	})
 	return errors.Join(append(problems, err)...)
+}
+
+// visit adds what is met on a walk. What cannot be looked into is a source that
+// cannot be opened: its Stats say why.
+func (c *collection) visit(name string, d fs.DirEntry, err error) error {
+	if err != nil {
+		c.sources = append(c.sources, Source{Name: name, Open: func() (io.ReadCloser, error) { return nil, err }})
+		return nil
+	}
+	info, err := os.Stat(name) // a link's target
+	if d.IsDir() || err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return c.addFile(name, info)
 }
 
 func (c *collection) addFile(name string, info fs.FileInfo) error {
