@@ -129,14 +129,14 @@ func (x *Engine) ForceOpen(name, why string, step int64, at time.Time) error {
 	})
 }
 
-// Reset closes the tool's circuit, ends ForceOpen and Disable, and clears its
-// counters (SPEC section 2).
+// Reset closes the tool's circuit, ends ForceOpen, Disable and what External
+// said, and clears its counters (SPEC section 2).
 func (x *Engine) Reset(name, why string, step int64, at time.Time) error {
 	return x.control(OpReset, name, why, step, at, func(t *tool) {
 		from := t.m.State()
 		t.forced, t.off, t.failing = false, false, false
 		bad := t.ill()
-		bad.reason = ""
+		bad.reason, bad.outer = "", nil
 		t.m.Close()
 		if from == breaker.Closed {
 			x.newGeneration(t)
@@ -241,26 +241,32 @@ func (x *Engine) end() Result {
 // if strict mode would let it.
 func (x *Engine) control(kind Op, name, why string, step int64, at time.Time, apply func(*tool)) error {
 	name = toolName(name)
-	_, err := x.try(kind, step, at, func() error {
-		if x.cur.ev != nil {
-			x.cur.ev.Tool = name
-		}
-		x.say(why)
-		if x.cfg.Strict && !x.known(name) {
-			return fmt.Errorf("%w: %.64q is not in the map; check its name", ErrUnknownTool, name)
-		}
-		return nil
-	}, func() {
-		t := x.find(name)
-		if t == nil {
-			t = x.enter(name)
-		}
-		if t == nil {
-			return
-		}
-		apply(t)
-		x.heat(t)
-		t.publish()
-	})
+	_, err := x.try(kind, step, at, func() error { return x.named(name, why) }, func() { x.onTool(name, apply) })
 	return err
+}
+
+// named notes an event's tool and words, and refuses a tool that strict mode
+// does not know.
+func (x *Engine) named(name, why string) error {
+	if x.cur.ev != nil {
+		x.cur.ev.Tool = name
+	}
+	x.say(why)
+	if x.cfg.Strict && !x.known(name) {
+		return fmt.Errorf("%w: %.64q is not in the map; check its name", ErrUnknownTool, name)
+	}
+	return nil
+}
+
+func (x *Engine) onTool(name string, apply func(*tool)) {
+	t := x.find(name)
+	if t == nil {
+		t = x.enter(name)
+	}
+	if t == nil {
+		return
+	}
+	apply(t)
+	x.heat(t)
+	t.publish()
 }

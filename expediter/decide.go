@@ -119,6 +119,9 @@ func (x *Engine) judge(name string, score capability.Score, scored bool) (Decisi
 	if t.off {
 		return Decision{Verb: Call, Call: x.issue(t, callInfo{shadow: true})}, t
 	}
+	if t.outer != nil && !t.forced {
+		return x.call(t, score), t // the other breaker decides
+	}
 	switch t.m.State() {
 	case breaker.Closed:
 		return x.call(t, score), t
@@ -238,11 +241,14 @@ func (x *Engine) interval(t *tool) (interval, after int64) {
 
 func (x *Engine) skip(t *tool, why Reason) Decision {
 	d := Decision{Verb: Skip, Reason: why, Route: x.route(t, t.name), Unit: t.spec.policy.Probe.Unit}
-	if t.m.State() == breaker.Open && why != ForcedOpen {
+	if t.paced() {
 		d.Next = x.left(t)
 	}
 	return d
 }
+
+// paced reports whether the tool is open and waits for a trial of ours.
+func (t *tool) paced() bool { return t.m.State() == breaker.Open && !t.forced && t.outer == nil }
 
 func (x *Engine) left(t *tool) int64 {
 	interval, _ := x.interval(t)
@@ -303,11 +309,16 @@ func (x *Engine) describe(d Decision, name string, t *tool, score capability.Sco
 	if scored {
 		ev.Score = score
 	}
-	ev.Decided = &Decided{Decision: d.Verb, Reason: d.Reason, Caution: d.Caution, Route: d.Route, Next: d.Next, Unit: d.Unit}
+	ev.Decided = x.decided(d, name, t)
+}
+
+func (x *Engine) decided(d Decision, name string, t *tool) *Decided {
+	out := &Decided{Decision: d.Verb, Reason: d.Reason, Caution: d.Caution, Route: d.Route, Next: d.Next, Unit: d.Unit}
 	if d.Would != d.Verb {
-		ev.Decided.Would = d.Would
+		out.Would = d.Would
 	}
 	if d.Would == Skip {
-		ev.Decided.Passed = x.passedOver(d, name, t)
+		out.Passed = x.passedOver(d, name, t)
 	}
+	return out
 }

@@ -49,10 +49,11 @@ const (
 	OpenCircuit                 // SKIP: open, and no trial is due
 	ProbeInFlight               // SKIP: a trial is under way
 	ForcedOpen                  // SKIP: an operator opened it, until Reset
+	Refused                     // SKIP: a guard of the caller's refused the call; see Engine.Refuse
 )
 
 var reasonNames = [...]string{NoReason: "", Systemic: "systemic", Budget: "budget", UnknownTool: "unknown_tool",
-	Unavailable: "unavailable", OpenCircuit: "open", ProbeInFlight: "probe_in_flight", ForcedOpen: "forced_open"}
+	Unavailable: "unavailable", OpenCircuit: "open", ProbeInFlight: "probe_in_flight", ForcedOpen: "forced_open", Refused: "refused"}
 
 // String returns the word that journals and reports use.
 func (r Reason) String() string { return name(reasonNames[:], r, "reason") }

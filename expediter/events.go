@@ -21,7 +21,7 @@ type Events struct {
 	// the event points to.
 	Journal    func(*Event)
 	Decided    func(*Event)        // each decide
-	Recorded   func(*Event)        // each record
+	Recorded   func(*Event)        // each record, and each call that a guard refused
 	Transition func(Transition)    // each change of a breaker's state
 	Routed     func(Routing)       // each SKIP: its route, and what was passed over
 	Incident   func(IncidentEvent) // flagged, joined, confirmed, ended, suspected, declared
@@ -102,6 +102,8 @@ const (
 	OpForceOpen       Op = "force_open"
 	OpReset           Op = "reset"
 	OpDisable         Op = "disable"
+	OpRefuse          Op = "refuse"
+	OpExternal        Op = "external"
 	OpObserveOnly     Op = "observe_only"
 	OpTask            Op = "task"
 	OpSubtask         Op = "subtask"
@@ -123,7 +125,7 @@ type Event struct {
 	Tools      []string          `json:"tools,omitempty"`  // declare_outage
 	Scored     bool              `json:"scored,omitempty"` // decide: Score is for this call alone
 	Score      capability.Score  `json:"score,omitzero"`   // availability; decide when Scored
-	Call       CallID            `json:"call,omitzero"`    // record: input; decide: output
+	Call       CallID            `json:"call,omitzero"`    // record, refuse: input; decide: output
 	Result     *cascade.Outcome  `json:"result,omitempty"` // record
 	Category   cascade.Category  `json:"category,omitzero"`
 	Signature  string            `json:"signature,omitempty"`
@@ -131,12 +133,13 @@ type Event struct {
 	DurationMS int64             `json:"duration_ms,omitempty"`
 	RetryMS    int64             `json:"retry_after_ms,omitempty"`
 	Cause      *cascade.Category `json:"cause,omitempty"` // declare_outage
-	Reason     string            `json:"why,omitempty"`   // force_open, reset, disable, observe_only, confirm_recovery: the operator's words
+	State      *breaker.State    `json:"state,omitempty"` // external
+	Reason     string            `json:"why,omitempty"`   // of a control, refuse, external: the words of whoever gave it
 	On         *bool             `json:"on,omitempty"`    // observe_only
 	Note       map[string]any    `json:"note,omitempty"`  // task, subtask, route_taken, note
 
 	// Outputs.
-	Decided     *Decided        `json:"decided,omitempty"` // decide
+	Decided     *Decided        `json:"decided,omitempty"` // decide, refuse
 	Stale       bool            `json:"stale,omitempty"`
 	Transitions []string        `json:"transitions,omitempty"`
 	Budget      string          `json:"budget,omitempty"` // consumed/limit

@@ -105,7 +105,7 @@ func (x *Engine) fastSuccess(id CallID, step, at int64) bool {
 func (t *tool) publish() {
 	w := t.genSeq << wordBits
 	switch {
-	case t.score != capability.Available || t.forced || t.off || t.barred:
+	case t.score != capability.Available || t.forced || t.off || t.barred || t.outer != nil:
 	case t.m.State() == breaker.Open && t.inc == nil:
 		w |= wordOpen
 	case t.m.State() == breaker.Closed:

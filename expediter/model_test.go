@@ -143,6 +143,55 @@ func (p *pair) record(t *rapid.T) {
 	p.agree(t, "result", r, s)
 }
 
+// refuse is a guard's word in place of a record.
+func (p *pair) refuse(t *rapid.T) {
+	if len(p.open) == 0 {
+		t.Skip("no call in flight")
+	}
+	p.tick(t)
+	i := rapid.IntRange(0, len(p.open)-1).Draw(t, "call")
+	id := p.open[i]
+	p.open = append(p.open[:i], p.open[i+1:]...)
+	p.done = append(p.done, id)
+	before := p.slow.Status()
+	d, err := p.fast.Refuse(id, "full", p.step, p.now())
+	e, err2 := p.slow.Refuse(id, "full", p.step, p.now())
+	if err != nil || err2 != nil || d.Verb != expediter.Skip || d.Reason != expediter.Refused || d.Route == nil || d.Call != 0 {
+		t.Fatalf("refuse %v: %+v, %v, %v; want SKIP (refused) with a route", id, d, err, err2)
+	}
+	p.agree(t, "refusal", d, e)
+	after := p.slow.Status()
+	if after.Consumed != before.Consumed || after.Counts.Failures != before.Counts.Failures || after.Counts.Skips != before.Counts.Skips+1 {
+		t.Fatalf("a refusal counts as a skip and nothing else: %+v, then %+v", before.Counts, after.Counts)
+	}
+}
+
+// external is the word of another breaker: the tool's state is then its state,
+// unless an operator's word stands.
+func (p *pair) external(t *rapid.T) {
+	p.tick(t)
+	tool := rapid.SampledFrom(modelTools).Draw(t, "tool")
+	state := rapid.SampledFrom([]breaker.State{breaker.Open, breaker.HalfOpen, breaker.Closed}).Draw(t, "state")
+	before := p.slow.Status()
+	for _, x := range []*expediter.Engine{p.fast, p.slow} {
+		if err := x.External(tool, state, "test", p.step, p.now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after := p.slow.Status()
+	if after.Consumed > before.Consumed {
+		t.Fatalf("%s %v charged: %d, then %d", tool, state, before.Consumed, after.Consumed)
+	}
+	for _, r := range after.Tools {
+		if r.Tool != tool || r.Forced || r.Disabled || state == breaker.Closed {
+			continue
+		}
+		if r.State != state || r.External == nil || r.External.State != state || r.Next != 0 {
+			t.Fatalf("%+v; want %v, as the other breaker says, and no pacing", r, state)
+		}
+	}
+}
+
 func (p *pair) recordTwice(t *rapid.T) {
 	if len(p.done) == 0 {
 		t.Skip("nothing recorded")
@@ -274,6 +323,9 @@ func (p *pair) invariants(t *rapid.T) {
 		if r.State != breaker.HalfOpen && r.ProbeInFlight {
 			t.Fatalf("%s is %v with a probe in flight", r.Tool, r.State)
 		}
+		if r.External != nil && (r.ProbeInFlight || r.External.State != r.State && !r.Forced && !r.Disabled) {
+			t.Fatalf("%s is %v, probe %v, and the other breaker says %v", r.Tool, r.State, r.ProbeInFlight, r.External.State)
+		}
 	}
 }
 
@@ -291,6 +343,7 @@ func TestEngineAgreesWithItsSlowPath(t *testing.T) {
 			"decide": p.decide, "decide2": p.decide, "decide3": p.decide, "decide4": p.decide,
 			"record": p.record, "record2": p.record, "record3": p.record, "recordTwice": p.recordTwice,
 			"control": p.control, "availability": p.availability, "cycle": p.cycle, "confirm": p.confirm, "outage": p.outage,
+			"refuse": p.refuse, "external": p.external, "external2": p.external,
 			"restore": p.restore, "": p.invariants,
 		})
 		p.fold(t)

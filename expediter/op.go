@@ -67,7 +67,8 @@ func (x *Engine) queueEvent(ev *Event) {
 	if x.events.Journal != nil {
 		x.queue.add(notice{event: ev})
 	}
-	if ev.Op == OpDecide && x.events.Decided != nil || ev.Op == OpRecord && x.events.Recorded != nil {
+	recorded := ev.Op == OpRecord || ev.Op == OpRefuse
+	if ev.Op == OpDecide && x.events.Decided != nil || recorded && x.events.Recorded != nil {
 		x.queue.add(notice{call: ev})
 	}
 }

@@ -56,7 +56,7 @@ func (x *Engine) Record(call CallID, o Outcome, step int64, at time.Time) (Resul
 // apply is SPEC section 5 for one claimed call.
 func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
 	slow := o.Result == cascade.Succeeded && t.spec.policy.SlowCallMS > 0 && o.Duration.Milliseconds() > t.spec.policy.SlowCallMS
-	stale := id.seq() <= t.genSeq || t.m.State() == breaker.Open || t.m.State() == breaker.HalfOpen && t.probe.call != id
+	stale := id.seq() <= t.genSeq || t.outer == nil && !t.admits(id)
 	if info.shadow || t.off {
 		x.counts.Ignored++
 		x.seen(t, o, slow)
@@ -79,6 +79,11 @@ func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
 	}
 }
 
+// admits reports whether our own breaker waits for the outcome of this call.
+func (t *tool) admits(id CallID) bool {
+	return t.m.State() == breaker.Closed || t.m.State() == breaker.HalfOpen && t.probe.call == id
+}
+
 // seen keeps an outcome for the reports alone.
 func (x *Engine) seen(t *tool, o Outcome, slow bool) {
 	switch {
@@ -95,7 +100,7 @@ func (x *Engine) succeeded(t *tool, stale bool) {
 	raise(&t.okStep, x.cur.step)
 	raise(&t.okAt, x.cur.at)
 	t.okEver, t.failing = true, false
-	if stale {
+	if stale || t.outer != nil {
 		return
 	}
 	if t.m.State() == breaker.Closed {
@@ -150,8 +155,8 @@ func (x *Engine) failed(t *tool, info callInfo, o Outcome, stale, slow bool) {
 		x.ledger.Charge(budget.Charge{Tool: t.name, Step: x.cur.step, At: x.cur.at,
 			Category: f.Category.String(), Signature: f.Signature, Text: text})
 	}
-	if !stale {
-		x.strike(t, info, f, absorbed, slow)
+	if !stale && t.outer == nil {
+		x.strike(t, info, f, slow)
 	}
 	if !slow && x.active == nil {
 		x.suspicion(t, f)
@@ -162,9 +167,9 @@ func (x *Engine) failed(t *tool, info callInfo, o Outcome, stale, slow bool) {
 const maxRetryMS = 30 * 24 * 3600 * 1000
 
 // strike counts a failure against the breaker and looks for a common cause.
-func (x *Engine) strike(t *tool, info callInfo, f cascade.Failure, absorbed, slow bool) {
+func (x *Engine) strike(t *tool, info callInfo, f cascade.Failure, slow bool) {
 	if t.m.State() == breaker.HalfOpen {
-		x.reopened(t)
+		x.reopened(t, "probe failed")
 		return
 	}
 	if bad := t.ill(); len(bad.fails) < maxRunFails {
@@ -188,12 +193,17 @@ func (x *Engine) strike(t *tool, info callInfo, f cascade.Failure, absorbed, slo
 		return
 	}
 	x.open(t, f, run, t.why(run))
+	x.correlate(t, f)
+}
+
+// correlate looks for a common cause of an opening that has just happened.
+func (x *Engine) correlate(t *tool, f cascade.Failure) {
 	switch {
 	case x.active == nil:
 		if found, ok := x.detector.Opened(t.source(), f, x.cur.moment(), x.look()); ok {
 			x.flag(t, f, found)
 		}
-	case absorbed || slow && x.active.absorbs(t, f):
+	case x.active.absorbs(t, f):
 		x.join(t)
 	}
 }
@@ -228,7 +238,7 @@ func (x *Engine) open(t *tool, f cascade.Failure, run int, why string) {
 }
 
 // reopened is a failed probe.
-func (x *Engine) reopened(t *tool) {
+func (x *Engine) reopened(t *tool, why string) {
 	x.newGeneration(t)
 	t.m.Trip(x.cur.step)
 	bad := t.ill()
@@ -236,7 +246,7 @@ func (x *Engine) reopened(t *tool) {
 	bad.anchor = breaker.Anchor{Step: x.cur.step, At: x.cur.at}
 	bad.dueNow = false
 	x.cur.result.Opened = true
-	x.moved(t, breaker.HalfOpen, 1, "probe failed")
+	x.moved(t, breaker.HalfOpen, 1, why)
 	if t.inc != nil && !t.inc.active {
 		t.inc.k++
 		t.inc.anchor(x.cur.moment())

@@ -50,6 +50,7 @@ type ToolSnapshot struct {
 	Forced    bool             `json:"forced,omitempty"`
 	Disabled  bool             `json:"disabled,omitempty"`
 	Why       string           `json:"why,omitempty"`
+	External  *External        `json:"external,omitempty"`
 	K         int              `json:"failed_probes,omitempty"`
 	Score     capability.Score `json:"score,omitzero"`
 	Probe     CallID           `json:"probe,omitzero"`
@@ -119,7 +120,7 @@ func (x *Engine) Snapshot() *Snapshot {
 func (t *tool) save() ToolSnapshot {
 	s := ToolSnapshot{
 		Tool: t.name, Idx: t.idx, Machine: t.m.Save(), LastOld: t.genSeq, Born: t.born, Used: t.used.Load(), Flying: t.flying.Load(), Anchor: t.anchor,
-		NotDue: t.notDue, DueNow: t.dueNow, Forced: t.forced, Disabled: t.off, Why: t.reason, K: t.k, Score: t.score,
+		NotDue: t.notDue, DueNow: t.dueNow, Forced: t.forced, Disabled: t.off, Why: t.reason, External: t.outer, K: t.k, Score: t.score,
 		Probe: t.probe.call, ProbeAt: cascade.Moment{Step: t.probe.step, At: t.probe.at},
 		Succeeded: t.okEver, OK: cascade.Moment{Step: t.okStep.Load(), At: t.okAt.Load()},
 		Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, LastBad: t.lastBad,
@@ -211,6 +212,9 @@ func (x *Engine) loadTool(s *ToolSnapshot) error {
 	if s.Machine.State > breaker.Closed || s.Score > capability.Unavailable || s.LastOld > x.seq.Load() || s.Born > s.LastOld {
 		return fmt.Errorf("tool %.64q: state %v, score %v, last_old %d are not all valid", s.Tool, s.Machine.State, s.Score, s.LastOld)
 	}
+	if o := s.External; o != nil && (o.State >= breaker.Closed || !s.Forced && !s.Disabled && o.State != s.Machine.State) {
+		return fmt.Errorf("tool %.64q: another breaker is %v, and its state is %v; they must agree", s.Tool, o.State, s.Machine.State)
+	}
 	t := x.find(s.Tool)
 	if t == nil {
 		t = x.learn(s.Tool)
@@ -227,7 +231,7 @@ func (x *Engine) loadTool(s *ToolSnapshot) error {
 	t.okStep.Store(s.OK.Step)
 	t.okAt.Store(s.OK.At)
 	*t.ill() = trouble{
-		anchor: s.Anchor, notDue: s.NotDue, dueNow: s.DueNow, reason: s.Why, k: s.K,
+		anchor: s.Anchor, notDue: s.NotDue, dueNow: s.DueNow, reason: s.Why, outer: s.External, k: s.K,
 		probe:  probe{call: s.Probe, step: s.ProbeAt.Step, at: s.ProbeAt.At},
 		latest: s.Latest, failAt: s.LatestAt, lastBad: s.LastBad,
 		tripped: s.Tripped, trip: s.Trip, tripAt: s.TripAt, run: s.Run, fails: slices.Clone(s.Fails),

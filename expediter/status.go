@@ -39,6 +39,7 @@ type ToolStatus struct {
 	Forced               bool            // opened by an operator
 	Disabled             bool            // always CALL, nothing counted
 	Reason               string          // the operator's words
+	External             *External       // what another breaker in front of it says; nil: nothing, or CLOSED
 	Consecutive          int             // failures in a row as of now
 	Run                  int             // an open tool: the run of failures that opened it
 	RunFailures          []Moment        // the failures of the run that opened it, or of the run so far; oldest first, at most 8
@@ -132,7 +133,7 @@ func (x *Engine) Status() Status {
 func (x *Engine) row(t *tool) ToolStatus {
 	r := ToolStatus{
 		Tool: t.name, State: t.m.State(), Entry: *t.spec.entry, Declared: t.declared, Policy: t.spec.policy,
-		Score: t.score, Forced: t.forced, Disabled: t.off, Reason: t.reason,
+		Score: t.score, Forced: t.forced, Disabled: t.off, Reason: t.reason, External: t.outer,
 		Consecutive: t.m.Fails(), FailedProbes: t.k, Trip: t.trip, OpenedStep: t.tripAt.Step, OpenedAt: t.tripAt.At,
 		LastFailure: t.lastBad, ProbeInFlight: t.probe.call != 0, Unit: t.spec.policy.Probe.Unit,
 	}
@@ -143,7 +144,7 @@ func (x *Engine) row(t *tool) ToolStatus {
 	if t.okEver {
 		r.LastSuccess = &Moment{Step: t.okStep.Load(), At: t.okAt.Load()}
 	}
-	if r.State == breaker.Open && !t.forced {
+	if t.paced() {
 		r.Next = x.left(t)
 	}
 	r.ViableRoute = x.route(t, t.name)

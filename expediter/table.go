@@ -44,10 +44,11 @@ type tool struct {
 // need to hold. All others read from healthy; writers ask for ill first.
 type trouble struct {
 	anchor  breaker.Anchor
-	notDue  int64  // retry_after: not due before this time
-	dueNow  bool   // a good probe of another member made it due
-	reason  string // the operator's words
-	k       int    // failed probes since it last closed
+	notDue  int64     // retry_after: not due before this time
+	dueNow  bool      // a good probe of another member made it due
+	reason  string    // the operator's words
+	outer   *External // what another breaker says; nil: nothing, or CLOSED. Never changed
+	k       int       // failed probes since it last closed
 	probe   probe
 	latest  cascade.Failure
 	failAt  cascade.Moment // of latest

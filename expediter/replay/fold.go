@@ -127,6 +127,8 @@ func (f *folder) apply(ev *expediter.Event) error {
 			Text: ev.Text, Duration: millis(ev.DurationMS), RetryAfter: millis(ev.RetryMS)}, step, at)
 	case expediter.OpAvailability:
 		x.SetAvailability(ev.Tool, ev.Score, step, at)
+	case expediter.OpRefuse:
+		_, _ = x.Refuse(ev.Call, ev.Reason, step, at)
 	case expediter.OpBeginCycle:
 		x.BeginCycle(step, at)
 	case expediter.OpConfirmRecovery:
@@ -151,6 +153,11 @@ func (f *folder) control(ev *expediter.Event, step int64, at time.Time) error {
 		_ = x.Reset(ev.Tool, ev.Reason, step, at)
 	case expediter.OpDisable:
 		_ = x.Disable(ev.Tool, ev.Reason, step, at)
+	case expediter.OpExternal:
+		if ev.State == nil {
+			return missing(ev.Op, "state")
+		}
+		_ = x.External(ev.Tool, *ev.State, ev.Reason, step, at)
 	case expediter.OpObserveOnly:
 		if ev.On == nil {
 			return missing(ev.Op, "on")

@@ -108,6 +108,7 @@ func TestJournalAgainstEngine(t *testing.T) {
 		}
 		actions["record"] = l.record
 		actions["record again"] = l.record
+		actions["refuse"] = l.refuse
 		actions["resume"] = func(t *rapid.T) {
 			l.folds(t)
 			l.begin(t, l.engine.Snapshot())
@@ -131,6 +132,13 @@ func (l *live) record(t *rapid.T) {
 	}, l.step, l.now())
 }
 
+func (l *live) refuse(t *rapid.T) {
+	if len(l.calls) == 0 {
+		t.Skip()
+	}
+	_, _ = l.engine.Refuse(rapid.SampledFrom(l.calls).Draw(t, "call"), anyText.Draw(t, "why"), l.step, l.now())
+}
+
 func (l *live) controls() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"availability": func(t *rapid.T) {
@@ -150,6 +158,10 @@ func (l *live) controls() map[string]func(*rapid.T) {
 		"reset": func(t *rapid.T) { _ = l.engine.Reset(anyTool.Draw(t, "tool"), "mended", l.step, l.now()) },
 		"disable": func(t *rapid.T) {
 			_ = l.engine.Disable(anyTool.Draw(t, "tool"), "trusted", l.step, l.now())
+		},
+		"external": func(t *rapid.T) {
+			state := breaker.State(rapid.IntRange(0, 3).Draw(t, "state")) // 3 is none
+			_ = l.engine.External(anyTool.Draw(t, "tool"), state, anyText.Draw(t, "why"), l.step, l.now())
 		},
 		"observe only": func(t *rapid.T) {
 			l.engine.ObserveOnly(rapid.Bool().Draw(t, "on"), "a trial", l.step, l.now())

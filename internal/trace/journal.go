@@ -66,6 +66,10 @@ func (d *journalDecoder) record(_ string, raw json.RawMessage) error {
 		s.issue(issued{id: ev.Call.String(), tool: ev.Tool, key: ev.Tool, at: at})
 	case expediter.OpRecord:
 		s.result(recorded(&ev, at))
+	case expediter.OpRefuse: // it was not made
+		ignored := cascade.Ignored
+		ev.Result, ev.Text = &ignored, ev.Reason
+		s.result(recorded(&ev, at))
 	}
 	return nil
 }
