@@ -4,7 +4,9 @@ import "strings"
 
 // secretPrefixes are how keys of known services begin.
 var secretPrefixes = [...]string{"sk-", "pk-", "rk-", "sk_", "pk_", "rk_", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-",
-	"xoxb-", "xoxp-", "xoxa-", "AKIA", "ASIA", "AIza", "eyJ", "npm_", "hf_", "whsec_"}
+	"xoxb-", "xoxp-", "xoxa-", "xapp-", "AKIA", "ASIA", "AIza", "eyJ", "npm_", "hf_", "whsec_", "dckr_pat_", "dckr_oat_",
+	"ghr_", "gsk_", "glc_", "glsa_", "gldt-", "glrt-", "xai-", "pplx-", "tvly-", "pypi-", "lsv2-", "shpat_", "dop_v1_", "lin_api_",
+	"figd_", "nfp_", "rubygems_", "ya29.", "SG.", "hvs.", "hvb.", "hvr.", "AGE-SECRET-KEY-"}
 
 // maskSecrets replaces keys and passwords that their own form or the word
 // before them gives away, however short. What reports show is masked again
