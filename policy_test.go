@@ -59,7 +59,7 @@ var rooms = map[string]room{
 	}},
 	"expediter/replay": {quiet: true, rooms: []string{"budget", "capability", "capability/document", "cascade",
 		"expediter", "expediter/breaker", "scope"}},
-	"expediter/sonybreaker": {rooms: []string{"expediter/breaker"}, libraries: map[string]string{
+	"expediter/sonybreaker": {clock: "gobreaker reads the clock itself, so its guard does", rooms: []string{"expediter", "expediter/breaker"}, libraries: map[string]string{
 		"github.com/sony/gobreaker/v2": "the breaker that it is made for",
 	}},
 	"expediter/zaplog": {quiet: true, rooms: []string{"budget", "capability", "cascade/redact", "expediter", "expediter/breaker"},

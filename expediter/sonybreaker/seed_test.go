@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/sony/gobreaker/v2"
 
+	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/expediter/replay"
 	"github.com/expediter-go/expediter/expediter/sonybreaker"
@@ -72,37 +73,62 @@ func (tr trace) settings(t *testing.T) gobreaker.Settings {
 	return st
 }
 
-// play runs the trace against a breaker in the bubble's time. The state is read
-// from its transitions alone: State would make one.
-func (tr trace) play(st gobreaker.Settings, build func(gobreaker.Settings) twoStep) replay.Result {
-	got := replay.Result{FinalState: breaker.Closed}
-	var now int64
-	st.OnStateChange = func(_ string, from, to gobreaker.State) {
-		got.FinalState = plainState[to]
-		got.Transitions = append(got.Transitions, replay.Transition{From: plainState[from], To: plainState[to], T: now})
-	}
-	b := build(st)
+// log is what is heard of a breaker while a trace is played.
+type log struct {
+	t    int64
+	seen replay.Result
+}
+
+func (l *log) moved(from, to breaker.State) {
+	l.seen.FinalState = to
+	l.seen.Transitions = append(l.seen.Transitions, replay.Transition{From: from, To: to, T: l.t})
+}
+
+// maker makes the breaker that is to be played, and lets the log hear of its
+// transitions. Its state is not read: that would make one.
+type maker func(t *testing.T, st gobreaker.Settings, l *log) twoStep
+
+// play runs the trace in the bubble's time.
+func (tr trace) play(t *testing.T, st gobreaker.Settings, make maker) replay.Result {
+	l := &log{seen: replay.Result{FinalState: breaker.Closed}}
+	b := make(t, st, l)
 	for _, e := range tr.events {
-		time.Sleep(time.Duration(e.T-now) * time.Second)
-		now = e.T
+		time.Sleep(time.Duration(e.T-l.t) * time.Second)
+		l.t = e.T
 		done, err := b.Allow()
 		switch {
 		case err != nil:
-			got.Rejected = append(got.Rejected, e.T)
+			l.seen.Rejected = append(l.seen.Rejected, e.T)
 		case e.Failed:
 			done(errDown)
 		default:
 			done(nil)
 		}
 	}
-	return got
+	return l.seen
 }
 
 var plainState = map[gobreaker.State]breaker.State{
 	gobreaker.StateClosed: breaker.Closed, gobreaker.StateHalfOpen: breaker.HalfOpen, gobreaker.StateOpen: breaker.Open,
 }
 
-func plain(st gobreaker.Settings) twoStep { return gobreaker.NewTwoStepCircuitBreaker[any](st) }
+func plain(_ *testing.T, st gobreaker.Settings, l *log) twoStep {
+	st.OnStateChange = func(_ string, from, to gobreaker.State) { l.moved(plainState[from], plainState[to]) }
+	return gobreaker.NewTwoStepCircuitBreaker[any](st)
+}
+
+// guarded hears what the engine makes of the guard's transitions.
+func guarded(way way) maker {
+	return func(t *testing.T, st gobreaker.Settings, l *log) twoStep {
+		x := newEngine(t, expediter.Config{Events: expediter.Events{Transition: func(m expediter.Transition) {
+			if m.Step != l.t {
+				t.Errorf("the engine hears at step %d of what happened at %d", m.Step, l.t)
+			}
+			l.moved(m.From, m.To)
+		}}})
+		return way.guard(t, st, sonybreaker.Config{Engine: x, Tool: "Search", Step: func() int64 { return l.t }})
+	}
+}
 
 // edges counts the events that the replay admits at the very end of a cooldown.
 func (tr trace) edges(r replay.Result) (n int) {
@@ -125,7 +151,7 @@ type tally struct {
 	edged    int    // traces with such events
 }
 
-func playAll(t *testing.T, change func(*gobreaker.Settings, trace), build func(gobreaker.Settings) twoStep) (all tally) {
+func playAll(t *testing.T, change func(*gobreaker.Settings, trace), make maker) (all tally) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(2026, 11))
@@ -137,7 +163,7 @@ func playAll(t *testing.T, change func(*gobreaker.Settings, trace), build func(g
 			n := tr.edges(want)
 			all.edges += n
 			all.edged += min(n, 1)
-			if diff := cmp.Diff(want, tr.play(st, build), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, tr.play(t, st, make), cmpopts.EquateEmpty()); diff != "" {
 				if all.diverged++; all.first == "" {
 					all.first = diff
 				}
@@ -158,6 +184,17 @@ func TestSettingsFollowTheSeed(t *testing.T) {
 	}
 	if all.edges < traces {
 		t.Errorf("only %d events at the end of a cooldown; the traces are too tame", all.edges)
+	}
+}
+
+// So does each guard, and the engine behind it.
+func TestGuardsFollowTheSeed(t *testing.T) {
+	for _, way := range ways {
+		t.Run(way.name, func(t *testing.T) {
+			if all := playAll(t, asTheyAre, guarded(way)); all.diverged != 0 {
+				t.Errorf("%d of %d traces diverge; the first (-seed +engine):\n%s", all.diverged, traces, all.first)
+			}
+		})
 	}
 }
 

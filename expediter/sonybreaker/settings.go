@@ -59,7 +59,7 @@ func Settings(p Policy) (gobreaker.Settings, error) {
 	count("FailureThreshold", p.FailureThreshold)
 	count("HalfOpenSuccesses", p.HalfOpenSuccesses)
 	if p.Cooldown < 2 {
-		errs = append(errs, fmt.Errorf("Cooldown is %v; gobreaker cannot let a trial through at once (it makes 60s of it), give 2ns or more, or use the engine's own breaker", p.Cooldown))
+		errs = append(errs, fmt.Errorf("%s is %v; gobreaker cannot let a trial through at once (it makes 60s of it), give 2ns or more, or use the engine's own breaker", "Cooldown", p.Cooldown))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return gobreaker.Settings{}, fmt.Errorf("gobreaker settings: %w", err)
