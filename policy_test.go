@@ -52,7 +52,10 @@ var rooms = map[string]room{
 	"expediter": {quiet: true, rooms: []string{"budget", "capability", "cascade", "cascade/redact", "expediter/breaker"}},
 
 	"expediter/executor": {clock: "it is the outermost layer of a Go program's calls",
-		rooms: []string{"capability", "cascade", "cascade/classify", "cascade/redact", "expediter", "report/freshness"}},
+		rooms: []string{"capability", "cascade", "cascade/classify", "cascade/redact", "expediter", "report/freshness"},
+		libraries: map[string]string{
+			"golang.org/x/sync/semaphore": "the places of a bulkhead, awaited in order",
+		}},
 	"expediter/precheck": {rooms: []string{"capability", "expediter"}, libraries: map[string]string{
 		"golang.org/x/sync/errgroup":     "checks run in parallel, bounded",
 		"golang.org/x/sync/singleflight": "one check per tool at a time",

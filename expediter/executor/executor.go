@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"sync/atomic"
 	"time"
 
-	"github.com/expediter-go/expediter/capability"
-	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/expediter"
 )
 
@@ -26,22 +23,45 @@ type Config struct {
 	Now       func() time.Time         // nil: time.Now
 	Deadline  time.Duration            // of each call; 0: only what the caller's context has
 	Deadlines map[string]time.Duration // by tool, instead of Deadline; 0: none; that of `a/b` serves `a/b/c`
+	Limits    map[string]Limit         // bulkheads, by tool as Deadlines; that of `a` is shared by all that it serves
+	Guards    map[string]Guard         // another breaker in front of a tool, by tool as Deadlines
+	Fallbacks map[string]Fallback      // what stands in for a call that was refused or failed, by tool as Deadlines
 	// Panicked hears of each panic of a tool, with the stack of the tool's
 	// goroutine, before it goes on in the caller. A panic that comes after the
 	// caller has gone ends here.
 	Panicked func(tool string, value any, stack []byte)
+	// CameBack hears of each abandoned call that ends after all.
+	CameBack func(Late)
 }
 
 // Executor runs tools. It is safe for concurrent use. Make one with New.
 type Executor struct {
-	cfg     Config
-	rules   map[string]classify.Rules // by map entry
-	running atomic.Int64              // tools whose caller has gone
-	late    atomic.Int64              // tools that came back after that
+	cfg       Config
+	entries   map[string]entry     // by tool of the map
+	bulkheads map[string]*bulkhead // as Config.Limits
+	kept      *keep                // last good results; nil: none are kept
+	stood     stood
+	running   atomic.Int64 // tools whose caller has gone
+	late      atomic.Int64 // tools that came back after that
 }
 
 // New makes an executor, or reports everything that is wrong with cfg.
 func New(cfg Config) (*Executor, error) {
+	entries, err := entriesOf(cfg.Engine)
+	if err := errors.Join(cfg.validate(), err, validFallbacks(cfg.Fallbacks, entries)); err != nil {
+		return nil, err
+	}
+	cfg.Deadlines, cfg.Guards, cfg.Fallbacks = maps.Clone(cfg.Deadlines), maps.Clone(cfg.Guards), maps.Clone(cfg.Fallbacks)
+	if cfg.Step == nil {
+		cfg.Step = func() int64 { return expediter.NoStep }
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Executor{cfg: cfg, entries: entries, bulkheads: bulkheads(cfg.Limits), kept: newKeep(cfg.Fallbacks)}, nil
+}
+
+func (cfg Config) validate() error {
 	var errs []error
 	if cfg.Engine == nil {
 		errs = append(errs, errors.New("executor: Engine is nil; make one with expediter.New"))
@@ -54,54 +74,33 @@ func New(cfg Config) (*Executor, error) {
 			errs = append(errs, fmt.Errorf("executor: Deadlines[%.64q] %v is below zero; give 0 for none", tool, d))
 		}
 	}
-	rules, err := ownRules(cfg.Engine)
-	errs = append(errs, err)
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
+	for tool, l := range cfg.Limits {
+		errs = append(errs, l.validate(tool))
 	}
-	cfg.Deadlines = maps.Clone(cfg.Deadlines)
-	if cfg.Step == nil {
-		cfg.Step = func() int64 { return expediter.NoStep }
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	return &Executor{cfg: cfg, rules: rules}, nil
-}
-
-// ownRules compiles the classify rules of the engine's capability map.
-func ownRules(x *expediter.Engine) (map[string]classify.Rules, error) {
-	compiled := map[string]classify.Rules{}
-	if x == nil {
-		return compiled, nil
-	}
-	var errs []error
-	for _, row := range x.Status().Tools {
-		entry := row.Entry
-		if _, done := compiled[entry.Tool]; done || entry.Tool == "" {
-			continue
-		}
-		var rules []classify.Rule
-		for _, r := range entry.Classify {
-			rules = append(rules, classify.Rule(r))
-		}
-		c, err := classify.Compile(rules)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("executor: classify rules of %.64q: %w", entry.Tool, err))
-		}
-		compiled[entry.Tool] = c
-	}
-	return compiled, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // Receipt stands beside a call's result.
 type Receipt struct {
 	Decision expediter.Decision
-	Answered bool              // the tool itself returned; value and error are its own
+	Answered bool              // the tool itself returned; Used may be something else all the same
 	Outcome  expediter.Outcome // as recorded; zero if no call was made
 	Recorded expediter.Result
-	// Err is what the engine said to the record: expediter.ErrUnknownCall if
-	// the call took so long that it was forgotten; else nil.
+	// MayHaveTakenEffect: the tool is declared to have side effects, and nobody
+	// knows whether this call had them. Verify that before it is repeated.
+	MayHaveTakenEffect bool
+
+	Used  Used          // whose value the caller got
+	Label string        // of a value that is not the tool's own: how far it can be trusted
+	Lost  string        // what such a value lacks
+	Age   time.Duration // of a last good result
+	Cause error         // what such a value stands in for: the tool's error, or *Refused
+	// Instead is the receipt of the alternative's own call; nil: none was asked for.
+	Instead *Receipt
+
+	// Err is what went wrong beside the call. expediter.ErrUnknownCall: it took
+	// so long that the engine forgot it. A fallback that could not be used says
+	// why.
 	Err error
 }
 
@@ -109,32 +108,40 @@ type Receipt struct {
 // outcome, whatever that is. It returns
 //
 //   - fn's value and error, untouched, if fn returns;
-//   - *Refused if the engine said SKIP or PAUSE: fn did not run;
+//   - *Refused if the engine said SKIP or PAUSE, or a bulkhead or guard refused
+//     the call: fn did not run;
 //   - *Overdue if the tool's deadline passed, ctx.Err() if ctx ended, and fn
-//     did not come back within Grace. fn then goes on alone and what it
-//     returns is dropped; see Abandoned. A passed deadline is recorded as a
-//     timeout, a cancellation as ignored;
-//   - the same error if ctx had ended before: nothing was asked or recorded.
+//     did not come back within Grace. fn then goes on alone, and
+//     what it returns is noted and dropped: see Abandoned and
+//     Config.CameBack. A passed deadline is recorded as a timeout, a
+//     cancellation as ignored;
+//   - ctx.Err() if ctx had ended before, or ended while a place in the bulkhead
+//     was awaited;
+//   - no error, and what the tool's Fallback gives, where one is declared and
+//     fits. The Receipt tells what it is, and has the error.
 //
 // A panic of fn is recorded as a failure and goes on in the caller with its
-// value; so does runtime.Goexit. fn's context ends when Do returns.
+// value; so does runtime.Goexit. With a deadline, or a ctx that can end, fn runs
+// in a goroutine of its own and its context ends when Do returns. Without, fn
+// runs on the caller's goroutine and in ctx.
 func Do[T any](ctx context.Context, e *Executor, tool string, fn func(context.Context) (T, error)) (T, Receipt, error) {
-	var value, none T // value is fn's until it has answered
-	receipt, err := e.call(ctx, tool, func(ctx context.Context) error {
-		v, err := fn(ctx)
-		value = v
-		return err
-	})
-	if !receipt.Answered {
-		return none, receipt, err
-	}
-	return value, receipt, err
+	j := &typed[T]{fn: fn}
+	receipt, err := e.call(ctx, tool, j)
+	return j.given(receipt.Used), receipt, err
 }
 
-// Wrap returns fn guarded by Do, for callers that need no Receipt.
+// Wrap returns fn guarded by Do, for callers that need no Receipt. A value that
+// is not fn's own comes with an error, *Degraded, so that nobody takes it for
+// that. An arg that is a string is the question of Asking.
 func Wrap[A, T any](e *Executor, tool string, fn func(context.Context, A) (T, error)) func(context.Context, A) (T, error) {
 	return func(ctx context.Context, arg A) (T, error) {
-		v, _, err := Do(ctx, e, tool, func(ctx context.Context) (T, error) { return fn(ctx, arg) })
+		if text, ok := any(arg).(string); ok && e.kept != nil {
+			ctx = Asking(ctx, text)
+		}
+		v, r, err := Do(ctx, e, tool, func(ctx context.Context) (T, error) { return fn(ctx, arg) })
+		if err == nil && r.Used != UsedTool {
+			err = &Degraded{Tool: tool, Receipt: r}
+		}
 		return v, err
 	}
 }
@@ -143,38 +150,4 @@ func Wrap[A, T any](e *Executor, tool string, fn func(context.Context, A) (T, er
 // still run, each with a goroutine, and those that came back late.
 func (e *Executor) Abandoned() (running, late int64) {
 	return e.running.Load(), e.late.Load()
-}
-
-// call is Do without its type. The slot of the call is freed on every path
-// that leaves it.
-func (e *Executor) call(ctx context.Context, tool string, fn func(context.Context) error) (Receipt, error) {
-	if err := ctx.Err(); err != nil {
-		return Receipt{}, err
-	}
-	start := e.cfg.Now()
-	d := e.cfg.Engine.Decide(tool, e.cfg.Step(), start)
-	if !d.Verb.Go() {
-		return Receipt{Decision: d}, &Refused{Tool: tool, Decision: d}
-	}
-	end := e.run(ctx, tool, fn)
-	now := e.cfg.Now()
-	end.outcome.Duration = max(now.Sub(start), 0)
-	receipt := Receipt{Decision: d, Answered: end.way == returned, Outcome: end.outcome}
-	receipt.Recorded, receipt.Err = e.cfg.Engine.Record(d.Call, end.outcome, e.cfg.Step(), now)
-	switch end.way {
-	case panicked:
-		e.tellPanic(tool, end)
-		panic(end.value)
-	case exited:
-		runtime.Goexit()
-	}
-	return receipt, end.err
-}
-
-// deadline is the tool's own, or its parent's, or the default.
-func (e *Executor) deadline(tool string) time.Duration {
-	if name, ok := capability.Nearest(e.cfg.Deadlines, tool); ok {
-		return e.cfg.Deadlines[name]
-	}
-	return e.cfg.Deadline
 }

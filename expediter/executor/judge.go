@@ -3,19 +3,24 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/expediter"
 )
 
+// maxText is how much of a tool's text an outcome keeps, in bytes. The engine
+// keeps less.
+const maxText = 64 << 10
+
 // judge turns what a tool returned into an outcome. ctxErr is the error of the
 // call's context at that time.
-func judge(tool string, rules classify.Rules, err, ctxErr error) expediter.Outcome {
+func (e *Executor) judge(tool string, err, ctxErr error) expediter.Outcome {
 	if err == nil {
 		return expediter.Success()
 	}
-	return observed(classify.Observation{Tool: tool, Err: err, ContextErr: ctxErr, Rules: rules})
+	return observed(classify.Observation{Tool: tool, Err: err, ContextErr: ctxErr, Rules: e.entry(tool).rules})
 }
 
 // observed is an observation's outcome. The text of an error after the end of
@@ -36,6 +41,7 @@ func observed(o classify.Observation) (out expediter.Outcome) {
 	if o.Err != nil {
 		out.Text = o.Err.Error()
 	}
+	out.Text = bounded(out.Text)
 	if o.ContextErr != nil {
 		out.Signature = ""
 	}
@@ -43,16 +49,38 @@ func observed(o classify.Observation) (out expediter.Outcome) {
 }
 
 // judgePanic is a failure whatever the value; an error tells its category.
-func judgePanic(tool string, rules classify.Rules, value any) expediter.Outcome {
-	text := fmt.Sprintf("panic: %v", value)
-	err, ok := value.(error)
-	if !ok {
+func (e *Executor) judgePanic(tool string, value any) expediter.Outcome {
+	err, isError := value.(error)
+	text, isText := value.(string)
+	if !isText {
+		text = fmt.Sprint(value)
+	}
+	text = "panic: " + bounded(text)
+	if !isError {
 		err = errors.New(text)
 	}
-	o := judge(tool, rules, err, nil)
+	o := e.judge(tool, err, nil)
 	if o.Result != cascade.Failed {
 		o = expediter.Failure(cascade.Unknown, text)
 	}
 	o.Text = text
 	return o
+}
+
+// bounded is a copy of the beginning, so that an outcome holds no more.
+func bounded(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.Clone(text[:maxText])
+}
+
+// text is an error's, whatever its methods do.
+func text(err error) (s string) {
+	defer func() {
+		if recover() != nil {
+			s = fmt.Sprintf("an error of type %T that cannot be read", err)
+		}
+	}()
+	return bounded(err.Error())
 }

@@ -22,6 +22,7 @@ var (
 	ErrOpen          = errors.New("its circuit is open")
 	ErrProbeInFlight = errors.New("its circuit is open and a trial is under way")
 	ErrForcedOpen    = errors.New("an operator has opened its circuit")
+	ErrGuarded       = errors.New("its bulkhead or another breaker refused it") // see Refused.Cause
 )
 
 var reasons = map[expediter.Reason]error{
@@ -32,14 +33,20 @@ var reasons = map[expediter.Reason]error{
 	expediter.OpenCircuit:   ErrOpen,
 	expediter.ProbeInFlight: ErrProbeInFlight,
 	expediter.ForcedOpen:    ErrForcedOpen,
+	expediter.Refused:       ErrGuarded,
 }
 
-// Refused is the error of a call that the engine did not let through. The tool
-// did not run, and nothing was recorded.
+// Refused is the error of a call that was not let through: by the engine, or
+// after it by the tool's bulkhead or guard. The tool did not run, and nothing
+// counts against it.
 type Refused struct {
 	Tool     string
 	Decision expediter.Decision
+	Cause    error // ErrSaturated, or what the guard said; nil: the engine refused
 }
+
+// Unwrap returns the cause.
+func (r *Refused) Unwrap() error { return r.Cause }
 
 // Error says why, and what the capability map declares to do instead.
 func (r *Refused) Error() string {
@@ -48,6 +55,10 @@ func (r *Refused) Error() string {
 	}
 	why := reasons[r.Decision.Reason]
 	switch {
+	case r.Cause == ErrSaturated:
+		why = r.Cause
+	case r.Cause != nil:
+		why = errors.New("the breaker in front of it refused: " + plain(text(r.Cause)))
 	case r.Decision.Reason == expediter.UnknownTool:
 		why = errors.New("the capability map does not mention it")
 	case why == nil:

@@ -3,98 +3,61 @@ package executor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
 
-	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
 )
 
-// way is how a call ended. The zero value is the one that promises least.
-type way uint8
+// flight is a call whose tool runs in a goroutine of its own. Tool and caller
+// settle by its state who of them ends it.
+type flight struct {
+	e     *Executor
+	p     permit
+	state atomic.Int32
+	done  chan ending // what the tool came back with in time
+	late  ending      // what it came back with after that
+	back  func()      // gives the place back
+}
 
+// The states of a flight. A late ending is noted after the caller has recorded
+// that it left: by the tool's goroutine, or by the caller if the tool was
+// faster.
 const (
-	abandoned way = iota // its caller stopped waiting
-	returned
-	panicked
-	exited // runtime.Goexit
+	aloft     int32 = iota
+	toolBack        // in time
+	callerOff       // the caller has left and has not recorded it yet
+	noted           // it has
+	lateBack        // the tool came back before it had
 )
 
-// ending is what came of a call.
-type ending struct {
-	way     way
-	outcome expediter.Outcome
-	err     error // returned or abandoned: what the caller gets
-	value   any   // panicked: what it panicked with
-	stack   []byte
-}
-
-// Overdue is the error of a call whose tool passed its deadline without coming
-// back. errors.Is says context.DeadlineExceeded.
-type Overdue struct {
-	Tool  string
-	After time.Duration // the deadline
-}
-
-// Error says what to do next.
-func (o *Overdue) Error() string {
-	return fmt.Sprintf("%.64q did not answer within %v and goes on alone; do not repeat the call blindly, raise its deadline or make it honour its context", o.Tool, o.After)
-}
-
-// Unwrap returns context.DeadlineExceeded.
-func (o *Overdue) Unwrap() error { return context.DeadlineExceeded }
-
-// Timeout is true, as for a net.Error.
-func (o *Overdue) Timeout() bool { return true }
-
-// Who settled a call first: the tool by coming back, or its caller by leaving.
-const (
-	toolBack int32 = iota + 1
-	callerGone
-)
-
-// run runs fn in a goroutine of its own and waits for it, or until Grace after
-// its time is up.
-func (e *Executor) run(ctx context.Context, tool string, fn func(context.Context) error) ending {
-	limit := e.deadline(tool)
+// apart runs the job in a goroutine of its own and waits for it, or until Grace
+// after its time is up. An abandoned flight is recorded by its caller, who then
+// calls recorded.
+func (e *Executor) apart(ctx context.Context, p permit, limit time.Duration, j job) (ending, *flight) {
 	mine, cancel := within(ctx, limit)
 	defer cancel()
-	var settled atomic.Int32
-	done := make(chan ending, 1)
-	go e.guarded(mine, tool, fn, func(end ending) {
-		if settled.CompareAndSwap(0, toolBack) {
-			done <- end
-			return
-		}
-		e.late.Add(1)
-		e.running.Add(-1)
-		e.tellPanic(tool, end)
-	})
+	f := &flight{e: e, p: p, done: make(chan ending, 1)}
+	go f.fly(mine, j)
 	select {
-	case end := <-done:
-		return end
+	case end := <-f.done:
+		return end, f
 	case <-mine.Done():
 	}
 	err := ctx.Err() // before Grace: what ended the wait, not what came on top
 	if err == nil {
-		err = &Overdue{Tool: tool, After: limit}
+		err = &Overdue{Tool: p.tool, After: limit, MayHaveTakenEffect: e.entry(p.tool).effects}
 	}
 	grace := time.NewTimer(Grace)
 	defer grace.Stop()
 	select {
-	case end := <-done:
-		return end
+	case end := <-f.done:
+		return end, f
 	case <-grace.C:
 	}
-	e.running.Add(1)
-	if !settled.CompareAndSwap(0, callerGone) {
-		e.running.Add(-1)
-		return <-done
-	}
-	return left(err)
+	return f.abandon(err), f
 }
 
 // within is a call's own context: it ends with the call at the latest.
@@ -105,29 +68,86 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 	return context.WithCancel(ctx)
 }
 
-// guarded runs fn and delivers its ending, whichever way it ends. It is the
+// fly runs the job and lands with its ending, whichever way it ends. It is the
 // whole of the tool's goroutine.
-func (e *Executor) guarded(ctx context.Context, tool string, fn func(context.Context) error, deliver func(ending)) {
-	end := ending{way: exited, outcome: expediter.Failure(cascade.Unknown, "the tool ended its goroutine without an answer")}
-	name, _ := capability.Nearest(e.rules, tool)
-	rules := e.rules[name]
+func (f *flight) fly(ctx context.Context, j job) {
+	end := ending{way: exited}
 	defer func() {
-		if p := recover(); p != nil {
-			end = ending{way: panicked, value: p, stack: debug.Stack(), outcome: judgePanic(tool, rules, p)}
+		if end.way != returned {
+			end = f.e.broken(f.p.tool, recover())
 		}
-		deliver(end)
+		end.cut = ctx.Err() != nil
+		f.land(end)
 	}()
-	err := fn(ctx)
-	end = ending{way: returned, err: err, outcome: judge(tool, rules, err, ctx.Err())}
+	err := j.run(ctx)
+	outcome := f.e.judge(f.p.tool, err, ctx.Err())
+	end = ending{way: returned, err: err, outcome: outcome}
 }
 
-// left is the ending of a call whose caller stops waiting, for the reason err.
-func left(err error) ending {
-	end := ending{way: abandoned, err: err, outcome: expediter.Ignored()}
+// broken is the ending of a tool that did not return: it panicked with that
+// value, or with none called runtime.Goexit.
+func (e *Executor) broken(tool string, value any) ending {
+	if value == nil {
+		return ending{way: exited, outcome: noAnswer()}
+	}
+	return ending{way: panicked, value: value, stack: debug.Stack(), outcome: e.judgePanic(tool, value)}
+}
+
+// land hands an ending to the caller, or notes that it comes late.
+func (f *flight) land(end ending) {
+	if f.state.CompareAndSwap(aloft, toolBack) {
+		f.done <- end
+		return
+	}
+	f.late = end
+	if !f.state.CompareAndSwap(callerOff, lateBack) {
+		f.note()
+	}
+}
+
+// abandon ends the caller's wait, for the reason err, unless the tool is back
+// in this very moment.
+func (f *flight) abandon(err error) ending {
+	if !f.state.CompareAndSwap(aloft, callerOff) {
+		return <-f.done
+	}
+	f.e.running.Add(1)
+	f.back = f.p.place.abandon()
+	end := ending{way: abandoned, err: err, outcome: expediter.Ignored(), cut: true}
 	if errors.Is(err, context.DeadlineExceeded) {
 		end.outcome = expediter.Failure(cascade.Timeout, err.Error())
 	}
 	return end
+}
+
+// recorded says that the caller has recorded that it left.
+func (f *flight) recorded() {
+	if !f.state.CompareAndSwap(callerOff, noted) {
+		f.note()
+	}
+}
+
+// note takes in an ending that came late. The call is recorded already, so the
+// engine refuses it and its journal shows what it was.
+func (f *flight) note() {
+	e, now := f.e, f.e.cfg.Now()
+	f.back()
+	f.late.outcome.Duration = max(now.Sub(f.p.start), 0)
+	_, _ = e.cfg.Engine.Record(f.p.decision.Call, f.late.outcome, e.cfg.Step(), now)
+	e.late.Add(1)
+	e.running.Add(-1)
+	e.tellPanic(f.p.tool, f.late)
+	if e.cfg.CameBack != nil {
+		e.cfg.CameBack(Late{Tool: f.p.tool, Call: f.p.decision.Call, Outcome: f.late.outcome})
+	}
+}
+
+// Late is a call that came back after its caller had gone. What the caller left
+// with was recorded then; this changes nothing.
+type Late struct {
+	Tool    string
+	Call    expediter.CallID
+	Outcome expediter.Outcome // of what it came back with; Duration is how long it took
 }
 
 func (e *Executor) tellPanic(tool string, end ending) {

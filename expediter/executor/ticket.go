@@ -3,10 +3,11 @@ package executor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
-	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/expediter"
 )
@@ -17,32 +18,27 @@ import (
 // trial holds the tool's only slot until then, or until the engine's probe TTL
 // has passed. It is safe for concurrent use. Make one with Begin.
 type Ticket struct {
-	e        *Executor
-	tool     string
-	decision expediter.Decision
-	start    time.Time
-	ended    atomic.Bool
+	e      *Executor
+	permit permit
+	ended  atomic.Bool
 }
 
-// Begin asks for one call of the tool. It returns *Refused if the engine said
-// SKIP or PAUSE, and ctx.Err() if ctx had ended: then nothing was asked.
+// Begin asks for one call of the tool, which keeps its place in the bulkhead
+// until it ends. It returns *Refused if the engine said SKIP or PAUSE, or a
+// bulkhead or guard refused the call, and ctx.Err() if ctx ended before.
 func (e *Executor) Begin(ctx context.Context, tool string) (*Ticket, error) {
-	if err := ctx.Err(); err != nil {
+	p, err := e.admit(ctx, tool)
+	if err != nil {
 		return nil, err
 	}
-	start := e.cfg.Now()
-	d := e.cfg.Engine.Decide(tool, e.cfg.Step(), start)
-	if !d.Verb.Go() {
-		return nil, &Refused{Tool: tool, Decision: d}
-	}
-	return &Ticket{e: e, tool: tool, decision: d, start: start}, nil
+	return &Ticket{e: e, permit: p}, nil
 }
 
 // Decision is the engine's: CALL or PROBE.
-func (t *Ticket) Decision() expediter.Decision { return t.decision }
+func (t *Ticket) Decision() expediter.Decision { return t.permit.decision }
 
 // Elapsed is the time since Begin; never below zero.
-func (t *Ticket) Elapsed() time.Duration { return max(t.e.cfg.Now().Sub(t.start), 0) }
+func (t *Ticket) Elapsed() time.Duration { return max(t.e.cfg.Now().Sub(t.permit.start), 0) }
 
 // End records what came of the call and reports true, the first time; later
 // calls change nothing and report false. Of o the zero Tool, At and Duration are
@@ -53,16 +49,19 @@ func (t *Ticket) End(o classify.Observation) (Receipt, bool) {
 	if !t.ended.CompareAndSwap(false, true) {
 		return Receipt{}, false
 	}
-	now := t.e.cfg.Now()
+	p, now := t.permit, t.e.cfg.Now()
 	if o.Tool == "" && o.Server == "" {
-		o.Tool = t.tool
+		o.Tool = p.tool
 	}
 	if o.At.IsZero() {
 		o.At = now
 	}
-	name, _ := capability.Nearest(t.e.rules, t.tool)
-	o.Duration, o.Rules = cmp.Or(o.Duration, max(now.Sub(t.start), 0)), t.e.rules[name]
-	receipt := Receipt{Decision: t.decision, Answered: o.Err == nil, Outcome: observed(o)}
-	receipt.Recorded, receipt.Err = t.e.cfg.Engine.Record(t.decision.Call, receipt.Outcome, t.e.cfg.Step(), now)
+	o.Duration, o.Rules = cmp.Or(o.Duration, max(now.Sub(p.start), 0)), t.e.entry(p.tool).rules
+	end := ending{way: returned, err: o.Err, outcome: observed(o), cut: o.ContextErr != nil}
+	if end.err == nil && end.outcome.Result != cascade.Succeeded {
+		end.err = errors.New(end.outcome.Text)
+	}
+	receipt := t.e.settle(p, end)
+	receipt.Answered = o.Err == nil
 	return receipt, true
 }
