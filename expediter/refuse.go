@@ -24,6 +24,7 @@ func (x *Engine) Refuse(call CallID, why string, step int64, at time.Time) (Deci
 		x.apply(t, call, info, Ignored())
 		d = x.skip(t, Refused)
 		d.Would = Skip
+		x.counts.Refused++
 		x.countSkip(d.Route)
 		x.routed(d, t.name, t)
 		if x.cur.ev != nil {

@@ -77,7 +77,7 @@ func TestSection5_ARefusedCallSaysNothingOfItsTool(t *testing.T) {
 				t.Errorf("%d consumed, %+v; want no change of %d consumed, %+v", after.Consumed, after.Tools[0], before.Consumed, before.Tools[0])
 			}
 			want := before.Counts
-			want.Ignored, want.Skips, want.Reductions = want.Ignored+1, want.Skips+1, want.Reductions+1
+			want.Ignored, want.Refused, want.Skips, want.Reductions = want.Ignored+1, want.Refused+1, want.Skips+1, want.Reductions+1
 			want.Stale = after.Counts.Stale
 			if diff := cmp.Diff(want, after.Counts); diff != "" {
 				t.Errorf("counts (-want +got):\n%s", diff)

@@ -91,6 +91,7 @@ type Incident struct {
 type Counts struct {
 	Calls, Probes, Skips, Pauses        uint64
 	Successes, Failures, Ignored, Stale uint64
+	Refused                             uint64 // of Ignored and of Skips: see Engine.Refuse
 	Alternatives, Fallbacks, Reductions uint64 // routes of SKIPs by kind
 }
 

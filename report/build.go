@@ -54,7 +54,7 @@ func (r *Report) fill(st *expediter.Status) {
 	r.Until = &Moment{Step: st.Step, At: st.At}
 	r.Policy = policyOf(st, policy)
 	r.Budget = budgetOf(st)
-	r.Decisions = &Decisions{Calls: st.Counts.Calls, Probes: st.Counts.Probes, Skips: st.Counts.Skips, Pauses: st.Counts.Pauses}
+	r.Decisions = &Decisions{Calls: st.Counts.Calls, Probes: st.Counts.Probes, Skips: st.Counts.Skips, Pauses: st.Counts.Pauses, Refused: st.Counts.Refused}
 	for i := range st.Tools {
 		r.Tools = append(r.Tools, toolOf(st, &st.Tools[i]))
 	}

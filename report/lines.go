@@ -252,7 +252,11 @@ func plainLines(texts []string) []line {
 }
 
 func (d *Decisions) words() string {
-	return fmt.Sprintf("%d CALL, %d PROBE, %d SKIP, %d PAUSE", d.Calls, d.Probes, d.Skips, d.Pauses)
+	s := fmt.Sprintf("%d CALL, %d PROBE, %d SKIP, %d PAUSE", d.Calls, d.Probes, d.Skips, d.Pauses)
+	if d.Refused > 0 {
+		s += "; " + count(int(d.Refused), "allowed call") + " refused by a guard, and skipped"
+	}
+	return s
 }
 
 // banner is the headline of a pause.

@@ -102,6 +102,7 @@ type Tool struct {
 	Unblock      []string `json:"unblocked_by,omitempty"`  // what would make it usable, nearest first
 	Score        string   `json:"score,omitempty"`         // of its pre-call check, where it is not available
 	Forced       bool     `json:"forced,omitempty"`        // opened by an operator
+	External     string   `json:"external,omitempty"`      // OPEN or HALF-OPEN, as another breaker in front of it says
 	KnownIssues  string   `json:"known_issues,omitempty"`
 }
 
@@ -136,6 +137,9 @@ type Decisions struct {
 	Probes uint64 `json:"probes"`
 	Skips  uint64 `json:"skips"`
 	Pauses uint64 `json:"pauses"`
+	// Refused are the calls among them that a guard of the caller's refused: each
+	// is a call or a probe, and a skip.
+	Refused uint64 `json:"refused,omitempty"`
 }
 
 // Route is one piece of advice for a skipped call, and how often in a row it

@@ -26,6 +26,9 @@ func toolOf(st *expediter.Status, t *expediter.ToolStatus) Tool {
 		row.Opened = &Moment{Step: t.OpenedStep, At: t.OpenedAt}
 	}
 	row.Forced = t.Forced
+	if t.External != nil {
+		row.External = stateName(t.External.State)
+	}
 	if t.Score != capability.Available {
 		row.Score = t.Score.String()
 	}
@@ -77,6 +80,8 @@ func health(t *expediter.ToolStatus) string {
 		return because("breaker disabled", why)
 	case t.Forced:
 		return because("opened by an operator", why)
+	case t.External != nil:
+		return because(stateName(t.External.State)+" by another breaker", redact.Text(t.External.Why, maxText))
 	case t.State != breaker.Closed:
 		return failures(t.Run, runText(t))
 	case t.Score != capability.Available:

@@ -62,6 +62,8 @@ func nextProbe(st *expediter.Status, t *expediter.ToolStatus) string {
 		return "its pre-call check must pass"
 	case st.Paused == expediter.Systemic:
 		return "will probe once recovery is confirmed"
+	case t.External != nil:
+		return "another breaker decides when it is tried"
 	case t.ProbeInFlight:
 		return "its probe is in flight"
 	case st.Paused == expediter.Budget:
