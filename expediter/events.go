@@ -141,6 +141,7 @@ type Event struct {
 	// Outputs.
 	Decided     *Decided        `json:"decided,omitempty"` // decide, refuse
 	Stale       bool            `json:"stale,omitempty"`
+	Batched     bool            `json:"batched,omitempty"` // record
 	Transitions []string        `json:"transitions,omitempty"`
 	Budget      string          `json:"budget,omitempty"` // consumed/limit
 	Paused      Reason          `json:"paused,omitzero"`

@@ -49,6 +49,7 @@ func drawPolicy(t *rapid.T) expediter.Policy {
 	p.Probe.NotBeforeMS = rapid.SampledFrom([]int64{breaker.Off, 25}).Draw(t, "not_before_ms")
 	p.Probe.Backoff = rapid.SampledFrom([]breaker.Switch{breaker.On, breaker.No}).Draw(t, "backoff")
 	p.ProbeTTLMS = rapid.SampledFrom([]int64{60, 600_000}).Draw(t, "probe_ttl_ms")
+	p.Batch = rapid.SampledFrom([]breaker.Switch{breaker.On, breaker.No}).Draw(t, "batch")
 	if rapid.Bool().Draw(t, "rate") {
 		p.Trip = breaker.Trip{Policy: breaker.Rate, Window: 6, MinCalls: 3, Rate: 0.5}
 	}
@@ -79,6 +80,7 @@ func drawOutcome(t *rapid.T) expediter.Outcome {
 type pair struct {
 	cfg        expediter.Config
 	fast, slow *expediter.Engine
+	stepless   bool
 	step       int64
 	at         int64
 	journal    *bytes.Buffer // of slow
@@ -94,6 +96,9 @@ func (p *pair) tick(t *rapid.T) {
 	p.step += rapid.Int64Range(-1, 2).Draw(t, "steps")
 	p.at += rapid.SampledFrom([]int64{-3, 0, 0, 1, 7, 30, 90}).Draw(t, "ms")
 	p.step, p.at = max(p.step, 0), max(p.at, 0)
+	if p.stepless {
+		p.step = expediter.NoStep
+	}
 }
 
 func (p *pair) agree(t *rapid.T, what string, fast, slow any) {
@@ -331,7 +336,8 @@ func (p *pair) invariants(t *rapid.T) {
 
 func TestEngineAgreesWithItsSlowPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := &pair{cfg: expediter.Config{Tools: modelMap(), Policy: drawPolicy(t), MaxTools: 2, UserUnavailable: rapid.Bool().Draw(t, "away")}}
+		p := &pair{cfg: expediter.Config{Tools: modelMap(), Policy: drawPolicy(t), MaxTools: 2, UserUnavailable: rapid.Bool().Draw(t, "away")},
+			stepless: rapid.Bool().Draw(t, "stepless")}
 		var err error
 		if p.fast, err = expediter.New(p.cfg); err != nil {
 			t.Fatal(err)

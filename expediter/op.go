@@ -10,6 +10,7 @@ import (
 // op is the event being applied: its clamped step and time, and its outputs.
 type op struct {
 	step, at  int64
+	stepless  bool   // the caller gave NoStep
 	ev        *Event // nil unless somebody looks at whole events
 	result    Result
 	moves     []Transition
@@ -30,7 +31,7 @@ func (x *Engine) begin(kind Op, step, at int64) {
 // startEvent starts an event without moving the clock, for those that may turn out
 // to be errors.
 func (x *Engine) startEvent(kind Op, step, at int64) {
-	x.cur = op{moves: x.cur.moves[:0]}
+	x.cur = op{moves: x.cur.moves[:0], stepless: step == NoStep}
 	x.cur.step, x.cur.at = x.clock.now()
 	if x.perOp {
 		x.cur.ev = &Event{Op: kind, Step: step, At: at}
@@ -51,7 +52,7 @@ func (x *Engine) finish() {
 		o.ev.Budget = x.ledger.String()
 		o.ev.Paused = o.result.Paused
 	}
-	o.ev.Stale = o.result.Stale
+	o.ev.Stale, o.ev.Batched = o.result.Stale, o.result.Batched
 	o.ev.Systemic, o.ev.Suspected = o.systemic, o.suspected
 	for _, m := range o.moves {
 		o.ev.Transitions = append(o.ev.Transitions, m.String())

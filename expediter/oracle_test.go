@@ -21,6 +21,7 @@ type oracle struct {
 	every                    int64
 	backoff                  bool
 	afterMS                  int64
+	batch                    bool
 	tools                    map[string]*oracleTool
 	consumed                 int
 }
@@ -33,9 +34,19 @@ type oracleTool struct {
 	failed   int // probes since it last closed
 	gen      int
 	probing  bool
+	counted  []oracleFailure // every failure that counted
+}
+
+// oracleFailure is one that counted, and when: the number of the event, the
+// step, the time.
+type oracleFailure struct {
+	event    int
+	sig      string
+	step, at int64
 }
 
 type oracleCall struct {
+	event int // that decided it
 	id    expediter.CallID
 	tool  string
 	gen   int
@@ -85,19 +96,42 @@ func (o *oracle) decide(name string, at int64) string {
 	return "PROBE"
 }
 
-func (o *oracle) record(c oracleCall, result cascade.Outcome, at int64) {
-	t := o.tool(c.tool)
+// oneMoment reports whether a failure is part of the last one that counted.
+func (o *oracle) oneMoment(t *oracleTool, c oracleCall, f oracleFailure) bool {
+	if !o.batch || len(t.counted) == 0 {
+		return false
+	}
+	last := t.counted[len(t.counted)-1]
+	near := f.step == last.step
+	if f.step == expediter.NoStep || last.step == expediter.NoStep {
+		near = f.at <= last.at+1000
+	}
+	return near && c.event < last.event && f.sig == last.sig
+}
+
+// record reports whether the outcome was part of an earlier observation.
+func (o *oracle) record(c oracleCall, result cascade.Outcome, f oracleFailure) (batched bool) {
+	t, at := o.tool(c.tool), f.at
+	if result == cascade.Failed && o.oneMoment(t, c, f) {
+		if c.gen == t.gen && c.probe {
+			panic("a trial is never part of what opened its circuit")
+		}
+		return true
+	}
 	if result == cascade.Failed {
 		o.consumed++
 	}
 	if c.gen != t.gen {
-		return
+		return false
 	}
 	if c.probe {
 		t.probing = false
 	}
 	if result == cascade.Ignored {
-		return
+		return false
+	}
+	if result == cascade.Failed {
+		t.counted = append(t.counted, f)
 	}
 	t.outcomes = append(t.outcomes, result == cascade.Succeeded)
 	run, want := 0, result == cascade.Succeeded
@@ -116,6 +150,7 @@ func (o *oracle) record(c oracleCall, result cascade.Outcome, at int64) {
 		t.asked, t.anchorAt = 0, at
 		t.to("OPEN")
 	}
+	return false
 }
 
 func TestEngineAgreesWithTheOracle(t *testing.T) {
@@ -124,7 +159,7 @@ func TestEngineAgreesWithTheOracle(t *testing.T) {
 			threshold: rapid.IntRange(1, 4).Draw(t, "threshold"), goods: rapid.IntRange(1, 3).Draw(t, "goods"),
 			budget: rapid.SampledFrom([]int{3, 8, 1000}).Draw(t, "budget"), every: rapid.Int64Range(1, 5).Draw(t, "every"),
 			backoff: rapid.Bool().Draw(t, "backoff"), afterMS: rapid.SampledFrom([]int64{0, 60}).Draw(t, "after_ms"),
-			tools: map[string]*oracleTool{},
+			batch: rapid.Bool().Draw(t, "batch"), tools: map[string]*oracleTool{},
 		}
 		p := expediter.Policy{Budget: o.budget}
 		p.FailureThreshold, p.HalfOpenSuccesses = o.threshold, o.goods
@@ -135,12 +170,23 @@ func TestEngineAgreesWithTheOracle(t *testing.T) {
 		if o.backoff {
 			p.Probe.Backoff = breaker.On
 		}
+		if o.batch {
+			p.Batch = breaker.On
+		}
+		steps := rapid.Bool().Draw(t, "steps")
 		p.Cascade.MinTools = 100
 		x, err := expediter.New(expediter.Config{Policy: p})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var at int64
+		var at, seen int64
+		events := 0
+		step := func() int64 {
+			if events++; steps {
+				return seen
+			}
+			return expediter.NoStep
+		}
 		var open []oracleCall
 		check := func(t *rapid.T) {
 			st := x.Status()
@@ -154,14 +200,15 @@ func TestEngineAgreesWithTheOracle(t *testing.T) {
 			}
 		}
 		decide := func(t *rapid.T) {
-			at += rapid.SampledFrom([]int64{0, 1, 5, 40}).Draw(t, "ms")
+			at += rapid.SampledFrom([]int64{0, 1, 5, 40, 900}).Draw(t, "ms")
+			seen += rapid.SampledFrom([]int64{0, 0, 0, 1}).Draw(t, "turn")
 			name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "tool")
-			d, want := x.Decide(name, 0, time.UnixMilli(at)), o.decide(name, at)
+			d, want := x.Decide(name, step(), time.UnixMilli(at)), o.decide(name, at)
 			if d.Verb.String() != want {
 				t.Fatalf("%s: got %v, want %s", name, d.Verb, want)
 			}
 			if d.Verb.Go() {
-				open = append(open, oracleCall{d.Call, name, o.tool(name).gen, d.Verb == expediter.Probe})
+				open = append(open, oracleCall{events, d.Call, name, o.tool(name).gen, d.Verb == expediter.Probe})
 			}
 		}
 		record := func(t *rapid.T) {
@@ -172,14 +219,18 @@ func TestEngineAgreesWithTheOracle(t *testing.T) {
 			c := open[i]
 			open = append(open[:i], open[i+1:]...)
 			out := expediter.Outcome{Result: rapid.SampledFrom([]cascade.Outcome{cascade.Failed, cascade.Failed, cascade.Succeeded, cascade.Ignored}).Draw(t, "result")}
-			r, err := x.Record(c.id, out, 0, time.UnixMilli(at))
+			out.Signature = c.tool + rapid.SampledFrom([]string{" refused", " refused", " reset"}).Draw(t, "signature")
+			now := step()
+			r, err := x.Record(c.id, out, now, time.UnixMilli(at))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if stale := c.gen != o.tool(c.tool).gen; r.Stale != stale {
 				t.Fatal(fmt.Sprintf("stale %v, want %v", r.Stale, stale))
 			}
-			o.record(c, out.Result, at)
+			if batched := o.record(c, out.Result, oracleFailure{events, out.Signature, now, at}); r.Batched != batched {
+				t.Fatalf("batched %v, want %v", r.Batched, batched)
+			}
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"decide": decide, "decide2": decide, "record": record, "": check,

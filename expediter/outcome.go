@@ -44,8 +44,9 @@ var (
 
 // Result is what Record and the other events answer.
 type Result struct {
-	Stale  bool   // the outcome came from an older generation: no counter, no state changed
-	Opened bool   // this event opened at least one circuit
-	Closed bool   // this event closed the tool's circuit
-	Paused Reason // Systemic, Budget or NoReason, after this event
+	Stale   bool   // the outcome came from an older generation: no counter, no state changed
+	Batched bool   // the failure is part of an observation that was counted before; see breaker.Policy.Batch
+	Opened  bool   // this event opened at least one circuit
+	Closed  bool   // this event closed the tool's circuit
+	Paused  Reason // Systemic, Budget or NoReason, after this event
 }

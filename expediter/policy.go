@@ -68,6 +68,7 @@ func Interactive() Policy {
 	p := Faithful()
 	p.ChargePerTool = 3
 	p.ChargeStale = breaker.No
+	p.Batch = breaker.On
 	p.Probe.Backoff = breaker.On
 	p.Probe.NotBeforeMS = 1000
 	return p

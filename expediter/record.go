@@ -75,7 +75,7 @@ func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
 	case o.Result == cascade.Succeeded && !slow:
 		x.succeeded(t, stale)
 	default:
-		x.failed(t, info, o, stale, slow)
+		x.failed(t, id, info, o, stale, slow)
 	}
 }
 
@@ -128,7 +128,7 @@ func (x *Engine) closed(t *tool, from breaker.State, why string) {
 
 // failed is SPEC section 5 for a failure, or for a success that was too slow.
 // The order is: charge, counter and trip, section 7, then the budget's state.
-func (x *Engine) failed(t *tool, info callInfo, o Outcome, stale, slow bool) {
+func (x *Engine) failed(t *tool, id CallID, info callInfo, o Outcome, stale, slow bool) {
 	f := cascade.Failure{Category: o.Category, Signature: o.Signature}
 	if slow {
 		f = cascade.Failure{Category: cascade.Timeout}
@@ -141,26 +141,33 @@ func (x *Engine) failed(t *tool, info callInfo, o Outcome, stale, slow bool) {
 	} else {
 		x.counts.Failures++
 	}
-	text := clip(o.Text)
+	x.noted(t, f, o, slow)
+	batched := !slow && x.batched(t, id, f)
+	x.cur.result.Batched = batched
+	absorbed := x.active != nil && x.active.absorbs(t, f)
+	if !slow && !batched && !absorbed && (!stale || x.cfg.Policy.ChargeStale == breaker.On) {
+		x.ledger.Charge(budget.Charge{Tool: t.name, Step: x.cur.step, At: x.cur.at,
+			Category: f.Category.String(), Signature: f.Signature, Text: t.lastBad.Text})
+	}
+	if !stale && !batched && t.outer == nil {
+		x.observed(t, f, slow)
+		x.strike(t, info, f, slow)
+	}
+	if !slow && x.active == nil {
+		x.suspicion(t, f)
+	}
+}
+
+// noted keeps a failure as the tool's latest.
+func (x *Engine) noted(t *tool, f cascade.Failure, o Outcome, slow bool) {
 	bad := t.ill()
-	bad.lastBad = &Moment{Step: x.cur.step, At: x.cur.at, Category: f.Category, Text: text}
+	bad.lastBad = &Moment{Step: x.cur.step, At: x.cur.at, Category: f.Category, Text: clip(o.Text)}
 	t.failing = !slow
 	bad.latest, bad.failAt = f, x.cur.moment()
 	if o.RetryAfter > 0 && x.cur.at > 0 {
 		bad.notDue = max(bad.notDue, x.cur.at+min(o.RetryAfter.Milliseconds(), maxRetryMS))
 	}
 	x.heat(t)
-	absorbed := x.active != nil && x.active.absorbs(t, f)
-	if !slow && !absorbed && (!stale || x.cfg.Policy.ChargeStale == breaker.On) {
-		x.ledger.Charge(budget.Charge{Tool: t.name, Step: x.cur.step, At: x.cur.at,
-			Category: f.Category.String(), Signature: f.Signature, Text: text})
-	}
-	if !stale && t.outer == nil {
-		x.strike(t, info, f, slow)
-	}
-	if !slow && x.active == nil {
-		x.suspicion(t, f)
-	}
 }
 
 // maxRetryMS bounds what a tool may ask for: 30 days.

@@ -63,6 +63,13 @@ var ownPolicies = []struct {
 	{key: "trip.min_calls", engine: rated(20, 10, 0.5), own: breaker.Policy{Trip: breaker.Trip{MinCalls: 1}}, do: after("f"), want: "OPEN", plain: "CLOSED"},
 	{key: "trip.rate", engine: rated(20, 2, 0.5), own: breaker.Policy{Trip: breaker.Trip{Rate: 0.25}}, do: after("s f"), want: "OPEN", plain: "CLOSED"},
 	{key: "slow_call_ms", own: breaker.Policy{SlowCallMS: 100}, do: after("slow slow slow"), want: "OPEN", plain: "CLOSED"},
+	{key: "batch", own: breaker.Policy{Batch: breaker.On}, do: func(r *rig, tool string) string {
+		calls := []expediter.Decision{r.ask(tool, "CALL"), r.ask(tool, "CALL"), r.ask(tool, "CALL")}
+		for _, c := range calls {
+			r.record(c, expediter.Failure(cascade.Upstream, "502"))
+		}
+		return r.row(tool).State.String()
+	}, want: "CLOSED", plain: "OPEN"},
 	{key: "probe.unit", own: breaker.Policy{Probe: breaker.Pacing{Unit: breaker.Steps}}, do: opened(0, 0), want: "SKIP SKIP SKIP", plain: "SKIP SKIP PROBE"},
 	{key: "probe.every", own: breaker.Policy{Probe: breaker.Pacing{Every: 2}}, do: opened(0, 0), want: "SKIP PROBE SKIP", plain: "SKIP SKIP PROBE"},
 	{key: "probe.max", engine: breaker.Policy{Probe: breaker.Pacing{Backoff: breaker.On}}, own: breaker.Policy{Probe: breaker.Pacing{Max: 4}},
@@ -199,7 +206,7 @@ func TestSection2_RetryAfterHoldsBackWhatIsDueAtOnce(t *testing.T) {
 
 func TestSection6_NamedPolicies(t *testing.T) {
 	want := expediter.Faithful()
-	want.ChargePerTool, want.ChargeStale = 3, breaker.No
+	want.ChargePerTool, want.ChargeStale, want.Batch = 3, breaker.No, breaker.On
 	want.Probe.Backoff, want.Probe.NotBeforeMS = breaker.On, 1000
 	for name, p := range map[string]expediter.Policy{"faithful": expediter.Faithful(), "interactive": want} {
 		got, err := expediter.PolicyNamed(name)

@@ -61,6 +61,7 @@ type ToolSnapshot struct {
 	Latest    cascade.Failure  `json:"latest,omitzero"`
 	LatestAt  cascade.Moment   `json:"latest_at,omitzero"`
 	LastBad   *Moment          `json:"last_failure,omitempty"`
+	Counted   *Counted         `json:"counted,omitempty"` // policy batch
 	Tripped   bool             `json:"tripped,omitempty"`
 	Trip      cascade.Failure  `json:"trip,omitzero"`
 	TripAt    cascade.Moment   `json:"trip_at,omitzero"`
@@ -123,7 +124,7 @@ func (t *tool) save() ToolSnapshot {
 		NotDue: t.notDue, DueNow: t.dueNow, Forced: t.forced, Disabled: t.off, Why: t.reason, External: t.outer, K: t.k, Score: t.score,
 		Probe: t.probe.call, ProbeAt: cascade.Moment{Step: t.probe.step, At: t.probe.at},
 		Succeeded: t.okEver, OK: cascade.Moment{Step: t.okStep.Load(), At: t.okAt.Load()},
-		Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, LastBad: t.lastBad,
+		Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, LastBad: t.lastBad, Counted: t.counted,
 		Tripped: t.tripped, Trip: t.trip, TripAt: t.tripAt, Run: t.run, Fails: slices.Clone(t.fails),
 	}
 	if t.win != nil {
@@ -233,7 +234,7 @@ func (x *Engine) loadTool(s *ToolSnapshot) error {
 	*t.ill() = trouble{
 		anchor: s.Anchor, notDue: s.NotDue, dueNow: s.DueNow, reason: s.Why, outer: s.External, k: s.K,
 		probe:  probe{call: s.Probe, step: s.ProbeAt.Step, at: s.ProbeAt.At},
-		latest: s.Latest, failAt: s.LatestAt, lastBad: s.LastBad,
+		latest: s.Latest, failAt: s.LatestAt, lastBad: s.LastBad, counted: s.Counted,
 		tripped: s.Tripped, trip: s.Trip, tripAt: s.TripAt, run: s.Run, fails: slices.Clone(s.Fails),
 	}
 	return nil

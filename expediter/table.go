@@ -53,6 +53,7 @@ type trouble struct {
 	latest  cascade.Failure
 	failAt  cascade.Moment // of latest
 	lastBad *Moment        // last failure, for reports
+	counted *Counted       // policy batch: the last failure that counted; never changed
 	tripped bool
 	trip    cascade.Failure // of its last CLOSED→OPEN
 	tripAt  cascade.Moment

@@ -156,6 +156,9 @@ func threshold(p breaker.Policy) string {
 	if p.SlowCallMS > 0 {
 		s += "; a call slower than " + span(p.SlowCallMS) + " is one"
 	}
+	if p.Batch == breaker.On {
+		s += "; parallel calls that fail alike are one"
+	}
 	return s
 }
 

@@ -98,7 +98,7 @@ func TestPolicyWords(t *testing.T) {
 		pacing    string
 	}{
 		{"defaults", d, "3 consecutive failures", "probe on the 3rd request after opening, or after 30s"},
-		{"interactive", expediter.Interactive().Policy, "3 consecutive failures",
+		{"interactive", expediter.Interactive().Policy, "3 consecutive failures; parallel calls that fail alike are one",
 			"probe on the 3rd request after opening, or after 30s, not before 1s; doubles after a failed probe, up to 20 requests"},
 		{"rate and slow calls", with(func(p *breaker.Policy) { p.Trip.Policy, p.SlowCallMS = breaker.Rate, 90_000 }),
 			"more than 50% failures in the last 20 outcomes, from 10 on; a call slower than 1m30s is one", "probe on the 3rd request after opening, or after 30s"},

@@ -151,6 +151,7 @@ type Policy struct {
 	HalfOpenSuccesses int    `json:"half_open_successes,omitempty"` // good probes to close; default 1
 	Trip              Trip   `json:"trip,omitzero"`
 	SlowCallMS        int64  `json:"slow_call_ms,omitempty" zero:"-1"` // a longer success fails for the breaker; default off
+	Batch             Switch `json:"batch,omitzero"`                   // parallel calls that fail alike at one moment count once; default false
 	Probe             Pacing `json:"probe,omitzero"`
 	ProbeTTLMS        int64  `json:"probe_ttl_ms,omitempty"`    // default 600,000
 	ProbeTTLSteps     int64  `json:"probe_ttl_steps,omitempty"` // default 20; used where no time is given
@@ -182,6 +183,7 @@ func Defaults() Policy {
 		HalfOpenSuccesses: DefaultHalfOpenSuccesses,
 		Trip:              Trip{Window: DefaultWindow, MinCalls: DefaultMinCalls, Rate: DefaultRate},
 		SlowCallMS:        Off,
+		Batch:             No,
 		Probe:             Pacing{Every: DefaultEvery, Max: DefaultMax, AfterMS: DefaultAfterMS, NotBeforeMS: Off, Backoff: No},
 		ProbeTTLMS:        DefaultProbeTTLMS,
 		ProbeTTLSteps:     DefaultProbeTTLSteps,
@@ -202,6 +204,7 @@ func (p Policy) Over(base Policy) Policy {
 	pick(&p.Trip.MinCalls, base.Trip.MinCalls)
 	pick(&p.Trip.Rate, base.Trip.Rate)
 	pick(&p.SlowCallMS, base.SlowCallMS)
+	pick(&p.Batch, base.Batch)
 	pick(&p.Probe.Unit, base.Probe.Unit)
 	pick(&p.Probe.Every, base.Probe.Every)
 	pick(&p.Probe.Max, base.Probe.Max)

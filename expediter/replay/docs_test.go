@@ -45,7 +45,7 @@ func TestDocumentIsComplete(t *testing.T) {
 			Tool: "x", Tools: []string{"x"}, Scored: true, Score: 1, Call: 1, Result: &result, Category: 1, Signature: "x", Text: "x",
 			DurationMS: 1, RetryMS: 1, Reason: "x", On: &yes, State: new(breaker.State), Note: map[string]any{},
 			Decided: &expediter.Decided{Reason: 1, Caution: 1, Would: 1, Passed: []expediter.PassedOver{{}}, Next: 1, Unit: 1},
-			Stale:   true, Transitions: []string{"x"}, Budget: "x", Paused: 1, Suspected: &expediter.SystemicOutput{}, Error: "x"},
+			Stale:   true, Batched: true, Transitions: []string{"x"}, Budget: "x", Paused: 1, Suspected: &expediter.SystemicOutput{}, Error: "x"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -185,6 +185,7 @@ var outputs = []struct {
 	{"decided", func(ev *expediter.Event) any { return ev.Decided }},
 	{"call", func(ev *expediter.Event) any { return ev.Call }},
 	{"stale", func(ev *expediter.Event) any { return ev.Stale }},
+	{"batched", func(ev *expediter.Event) any { return ev.Batched }},
 	{"transitions", func(ev *expediter.Event) any { return ev.Transitions }},
 	{"budget", func(ev *expediter.Event) any { return ev.Budget }},
 	{"paused", func(ev *expediter.Event) any { return ev.Paused }},

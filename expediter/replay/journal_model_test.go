@@ -75,6 +75,7 @@ func anyConfig(t *rapid.T) expediter.Config {
 	p.Probe.Backoff = breaker.Switch(rapid.IntRange(0, 2).Draw(t, "backoff"))
 	p.Trip.Policy = breaker.Rule(rapid.IntRange(0, 1).Draw(t, "rule"))
 	p.Trip.MinCalls = 2
+	p.Batch = breaker.Switch(rapid.IntRange(0, 2).Draw(t, "batch"))
 	p.ChargePerTool = rapid.SampledFrom([]int{0, 1, 2}).Draw(t, "charge per tool")
 	p.SlowCallMS = rapid.SampledFrom([]int64{0, 50}).Draw(t, "slow")
 	p.Cascade.ConfirmAfterMS = rapid.SampledFrom([]int64{0, 500}).Draw(t, "confirm")
