@@ -153,32 +153,38 @@ func (o *oracle) record(c oracleCall, result cascade.Outcome, f oracleFailure) (
 	return false
 }
 
+// drawOracle makes an oracle and the engine that it foretells.
+func drawOracle(t *rapid.T) (*oracle, *expediter.Engine) {
+	o := &oracle{
+		threshold: rapid.IntRange(1, 4).Draw(t, "threshold"), goods: rapid.IntRange(1, 3).Draw(t, "goods"),
+		budget: rapid.SampledFrom([]int{3, 8, 1000}).Draw(t, "budget"), every: rapid.Int64Range(1, 5).Draw(t, "every"),
+		backoff: rapid.Bool().Draw(t, "backoff"), afterMS: rapid.SampledFrom([]int64{0, 60}).Draw(t, "after_ms"),
+		batch: rapid.Bool().Draw(t, "batch"), tools: map[string]*oracleTool{},
+	}
+	p := expediter.Policy{Budget: o.budget}
+	p.FailureThreshold, p.HalfOpenSuccesses = o.threshold, o.goods
+	p.Probe = breaker.Pacing{Every: o.every, AfterMS: breaker.Off, Backoff: breaker.No}
+	if o.afterMS > 0 {
+		p.Probe.AfterMS = o.afterMS
+	}
+	if o.backoff {
+		p.Probe.Backoff = breaker.On
+	}
+	if o.batch {
+		p.Batch = breaker.On
+	}
+	p.Cascade.MinTools = 100
+	x, err := expediter.New(expediter.Config{Policy: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, x
+}
+
 func TestEngineAgreesWithTheOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := &oracle{
-			threshold: rapid.IntRange(1, 4).Draw(t, "threshold"), goods: rapid.IntRange(1, 3).Draw(t, "goods"),
-			budget: rapid.SampledFrom([]int{3, 8, 1000}).Draw(t, "budget"), every: rapid.Int64Range(1, 5).Draw(t, "every"),
-			backoff: rapid.Bool().Draw(t, "backoff"), afterMS: rapid.SampledFrom([]int64{0, 60}).Draw(t, "after_ms"),
-			batch: rapid.Bool().Draw(t, "batch"), tools: map[string]*oracleTool{},
-		}
-		p := expediter.Policy{Budget: o.budget}
-		p.FailureThreshold, p.HalfOpenSuccesses = o.threshold, o.goods
-		p.Probe = breaker.Pacing{Every: o.every, AfterMS: breaker.Off, Backoff: breaker.No}
-		if o.afterMS > 0 {
-			p.Probe.AfterMS = o.afterMS
-		}
-		if o.backoff {
-			p.Probe.Backoff = breaker.On
-		}
-		if o.batch {
-			p.Batch = breaker.On
-		}
+		o, x := drawOracle(t)
 		steps := rapid.Bool().Draw(t, "steps")
-		p.Cascade.MinTools = 100
-		x, err := expediter.New(expediter.Config{Policy: p})
-		if err != nil {
-			t.Fatal(err)
-		}
 		var at, seen int64
 		events := 0
 		step := func() int64 {
