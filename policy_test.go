@@ -70,6 +70,8 @@ var rooms = map[string]room{
 			"go.uber.org/zap":         "the logger that it is made for",
 			"go.uber.org/zap/zapcore": "its levels",
 		}},
+	"integration/httptool": {rooms: []string{"cascade/classify", "expediter/executor"}},
+
 	"report":           {quiet: true, rooms: []string{"budget", "capability", "cascade", "cascade/redact", "expediter", "expediter/breaker", "scope"}},
 	"report/freshness": {quiet: true, rooms: []string{"capability"}},
 

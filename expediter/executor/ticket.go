@@ -19,6 +19,7 @@ import (
 // has passed. It is safe for concurrent use. Make one with Begin.
 type Ticket struct {
 	e      *Executor
+	ctx    context.Context
 	permit permit
 	ended  atomic.Bool
 }
@@ -31,7 +32,7 @@ func (e *Executor) Begin(ctx context.Context, tool string) (*Ticket, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Ticket{e: e, permit: p}, nil
+	return &Ticket{e: e, ctx: ctx, permit: p}, nil
 }
 
 // Decision is the engine's: CALL or PROBE.
@@ -42,9 +43,9 @@ func (t *Ticket) Elapsed() time.Duration { return max(t.e.cfg.Now().Sub(t.permit
 
 // End records what came of the call and reports true, the first time; later
 // calls change nothing and report false. Of o the zero Tool, At and Duration are
-// those of the ticket, and the rules are those of the tool's map entry. A
-// refusal of any executor, anywhere in o.Err, is recorded as ignored: the tool
-// was not reached.
+// those of the ticket, an error's zero ContextErr is that of Begin's context,
+// and the rules are those of the tool's map entry. A refusal of any executor,
+// anywhere in o.Err, is recorded as ignored: the tool was not reached.
 func (t *Ticket) End(o classify.Observation) (Receipt, bool) {
 	if !t.ended.CompareAndSwap(false, true) {
 		return Receipt{}, false
@@ -56,6 +57,9 @@ func (t *Ticket) End(o classify.Observation) (Receipt, bool) {
 	if o.At.IsZero() {
 		o.At = now
 	}
+	if o.Err != nil && o.ContextErr == nil {
+		o.ContextErr = whyEnded(t.ctx)
+	}
 	o.Duration, o.Rules = cmp.Or(o.Duration, max(now.Sub(p.start), 0)), t.e.entry(p.tool).rules
 	end := ending{way: returned, err: o.Err, outcome: observed(o), cut: o.ContextErr != nil}
 	if end.err == nil && end.outcome.Result != cascade.Succeeded {
@@ -64,4 +68,13 @@ func (t *Ticket) End(o classify.Observation) (Receipt, bool) {
 	receipt := t.e.settle(p, end)
 	receipt.Answered = o.Err == nil
 	return receipt, true
+}
+
+// whyEnded is the context's error and its cause; nil while it has not ended.
+func whyEnded(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if err == nil || cause == err {
+		return err
+	}
+	return errors.Join(err, cause)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"sync"
 	"testing"
@@ -21,7 +22,7 @@ import (
 
 func TestTicketOutcomes(t *testing.T) {
 	busy := http.Header{"Retry-After": {"7"}}
-	var unreadable *http.ProtocolError
+	var unreadable *net.OpError
 	tests := []struct {
 		name string
 		o    classify.Observation
@@ -35,7 +36,7 @@ func TestTicketOutcomes(t *testing.T) {
 			expediter.Failure(cascade.Timeout, "context deadline exceeded")},
 		{"a refusal further down", classify.Observation{Err: fmt.Errorf("get: %w", &executor.Refused{Tool: "x"})}, expediter.Ignored()},
 		{"an error that cannot be read", classify.Observation{Err: unreadable},
-			expediter.Failure(cascade.Unknown, "the tool's error of type *http.ProtocolError cannot be read")},
+			expediter.Failure(cascade.Unknown, "the tool's error of type *net.OpError cannot be read")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -52,6 +53,33 @@ func TestTicketOutcomes(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" || !first || receipt.Err != nil {
 				t.Errorf("first %v, error %v (-want +got):\n%s", first, receipt.Err, diff)
+			}
+		})
+	}
+}
+
+func TestTicketKnowsItsContext(t *testing.T) {
+	errLimit := &executor.Overdue{Tool: "api", After: time.Second}
+	for _, tt := range []struct {
+		name  string
+		cause error
+		want  expediter.Outcome
+	}{
+		{"cancelled", nil, expediter.Outcome{Result: cascade.Ignored, Text: errBoom.Error()}},
+		{"a limit as the cause", errLimit, expediter.Failure(cascade.Timeout, errBoom.Error())},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := newExecutor(t, executor.Config{Engine: newEngine(t, nil)})
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ticket, err := e.Begin(ctx, "api")
+			if err != nil {
+				t.Fatal(err)
+			}
+			cancel(tt.cause)
+			receipt, _ := ticket.End(classify.Observation{Err: errBoom})
+			receipt.Outcome.Duration = 0
+			if diff := cmp.Diff(tt.want, receipt.Outcome); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
