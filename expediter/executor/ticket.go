@@ -70,10 +70,16 @@ func (t *Ticket) End(o classify.Observation) (Receipt, bool) {
 	return receipt, true
 }
 
-// whyEnded is the context's error and its cause; nil while it has not ended.
+// whyEnded is the context's error and its cause; nil while it has not ended. One
+// whose deadline has passed has ended, even if its timer is yet to say so:
+// http.Client cancels a request at its Timeout by a timer of its own.
 func whyEnded(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
-	if err == nil || cause == err {
+	deadline, limited := ctx.Deadline()
+	switch {
+	case limited && !time.Now().Before(deadline):
+		return context.DeadlineExceeded
+	case cause == err:
 		return err
 	}
 	return errors.Join(err, cause)

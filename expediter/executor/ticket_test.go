@@ -58,19 +58,27 @@ func TestTicketOutcomes(t *testing.T) {
 	}
 }
 
+// deadlineBehind has not ended, although its deadline has passed: its timer is
+// about to fire.
+type deadlineBehind struct{ context.Context }
+
+func (deadlineBehind) Deadline() (time.Time, bool) { return time.Unix(1, 0), true }
+
 func TestTicketKnowsItsContext(t *testing.T) {
 	errLimit := &executor.Overdue{Tool: "api", After: time.Second}
 	for _, tt := range []struct {
-		name  string
-		cause error
-		want  expediter.Outcome
+		name   string
+		parent context.Context
+		cause  error
+		want   expediter.Outcome
 	}{
-		{"cancelled", nil, expediter.Outcome{Result: cascade.Ignored, Text: errBoom.Error()}},
-		{"a limit as the cause", errLimit, expediter.Failure(cascade.Timeout, errBoom.Error())},
+		{"cancelled", t.Context(), nil, expediter.Outcome{Result: cascade.Ignored, Text: errBoom.Error()}},
+		{"a limit as the cause", t.Context(), errLimit, expediter.Failure(cascade.Timeout, errBoom.Error())},
+		{"its deadline behind it", deadlineBehind{t.Context()}, nil, expediter.Failure(cascade.Timeout, errBoom.Error())},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := newExecutor(t, executor.Config{Engine: newEngine(t, nil)})
-			ctx, cancel := context.WithCancelCause(t.Context())
+			ctx, cancel := context.WithCancelCause(tt.parent)
 			ticket, err := e.Begin(ctx, "api")
 			if err != nil {
 				t.Fatal(err)
