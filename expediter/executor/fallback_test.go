@@ -239,7 +239,9 @@ func TestSubstitutes(t *testing.T) {
 	e := newExecutor(t, executor.Config{Engine: newEngine(t, nil), Step: func() int64 { return 7 }, Now: func() time.Time { return time.UnixMilli(5) },
 		Fallbacks: map[string]executor.Fallback{"a": {Default: 1}, "b": {Default: 2}}})
 	for _, tool := range []string{"a", "b", "a"} {
-		executor.Do(t.Context(), e, tool, func(context.Context) (int, error) { return 0, errors.New(tool + " is\x1b[31m\n" + map[string]string{"a": "slow", "b": "shut"}[tool]) })
+		executor.Do(t.Context(), e, tool, func(context.Context) (int, error) {
+			return 0, errors.New(tool + " is\x1b[31m\n" + map[string]string{"a": "slow", "b": "shut"}[tool])
+		})
 	}
 	got := e.Substitutes()
 	want := []executor.Substitute{
@@ -254,8 +256,8 @@ func TestSubstitutes(t *testing.T) {
 func TestFallbacksAreValidated(t *testing.T) {
 	alt := func(context.Context) (any, error) { return nil, nil }
 	for want, f := range map[string]executor.Fallback{
-		"nothing stands in":                          {},
-		"go together":                                {Alternative: alt},
+		"nothing stands in": {},
+		"go together":       {Alternative: alt},
 		`does not declare AlternativeTool "nowhere"`: {Alternative: alt, AlternativeTool: "nowhere"},
 		"MaxAge -1ns is below zero":                  {LastGood: true, MaxAge: -1},
 		"MaxAge without LastGood":                    {Default: 1, MaxAge: 1},
