@@ -83,9 +83,9 @@ type Refusal struct {
 // Error says what to do next.
 func (r *Refusal) Error() string {
 	if errors.Is(r.Reason, gobreaker.ErrTooManyRequests) {
-		return fmt.Sprintf("%.64q not called: a trial of it is under way behind gobreaker; take its route, or wait for the trial", r.Tool)
+		return fmt.Sprintf("gobreaker has a trial of %.64q under way; take its route until the trial is done", r.Tool)
 	}
-	return fmt.Sprintf("%.64q not called: its gobreaker is open; take its route until a trial is due", r.Tool)
+	return fmt.Sprintf("gobreaker is open for %.64q; take its route until a trial is due", r.Tool)
 }
 
 // Unwrap returns gobreaker's error.

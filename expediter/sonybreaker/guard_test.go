@@ -419,13 +419,13 @@ func TestRefusal(t *testing.T) {
 		trip(t, r)
 		_, err := r.Allow()
 		var refusal *sonybreaker.Refusal
-		if !errors.As(err, &refusal) || refusal.Tool != "Search" || !strings.Contains(err.Error(), "its gobreaker is open") {
+		if !errors.As(err, &refusal) || refusal.Tool != "Search" || !strings.Contains(err.Error(), `gobreaker is open for "Search"`) {
 			t.Errorf("got %v", err)
 		}
 		time.Sleep(time.Minute)
 		done := let(t, r)
 		_, err = r.Allow()
-		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "a trial of it is under way") {
+		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), `a trial of "Search" under way`) {
 			t.Errorf("got %v", err)
 		}
 		done(nil)

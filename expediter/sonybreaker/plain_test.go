@@ -9,12 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/expediter/executor"
 	"github.com/expediter-go/expediter/expediter/replay"
 	"github.com/expediter-go/expediter/expediter/sonybreaker"
 )
@@ -31,7 +33,9 @@ func naive() gobreaker.Settings {
 	}}
 }
 
-func newPlain(st gobreaker.Settings) *plainBreaker { return gobreaker.NewTwoStepCircuitBreaker[any](st) }
+func newPlain(st gobreaker.Settings) *plainBreaker {
+	return gobreaker.NewTwoStepCircuitBreaker[any](st)
+}
 
 // compared runs the test in a bubble with a plain breaker and a guard of New.
 func compared(t *testing.T, st gobreaker.Settings, test func(t *testing.T, plain *plainBreaker, ours rig)) {
@@ -143,7 +147,7 @@ func TestPlainIsHeldByGoexit(t *testing.T) {
 		trip(t, ours)
 		time.Sleep(2 * minute.Cooldown)
 		go func() { _, _ = plain.Execute(func() (any, error) { runtime.Goexit(); return nil, nil }) }()
-		go func() { let(t, ours); runtime.Goexit() }()
+		go func() { _, _ = ours.Allow(); runtime.Goexit() }()
 		synctest.Wait()
 		time.Sleep(10_000 * time.Hour)
 		if _, err := plain.Execute(func() (any, error) { return nil, nil }); !errors.Is(err, gobreaker.ErrTooManyRequests) {
@@ -254,17 +258,28 @@ func TestPlainCountsACancellation(t *testing.T) {
 }
 
 func TestPlainLosesTheErrorOfAPanic(t *testing.T) {
+	var asked []bool
 	st := naive()
-	st.IsExcluded = sonybreaker.Ignored
-	plain := gobreaker.NewCircuitBreaker[any](st)
-	for range minute.FailureThreshold {
-		func() {
-			defer func() { _ = recover() }()
-			_, _ = plain.Execute(func() (any, error) { panic(context.Canceled) })
-		}()
+	st.IsExcluded = func(err error) bool {
+		asked = append(asked, errors.Is(err, errDown))
+		return false
 	}
-	if got := plain.State(); got != gobreaker.StateOpen {
-		t.Errorf("plain: %v", got)
+	panics := func(do func()) {
+		defer func() {
+			if recover() != errDown {
+				t.Error("the panic is not the tool's own")
+			}
+		}()
+		do()
+	}
+	plain, ours := gobreaker.NewCircuitBreaker[any](st), newRig(t, ways[0], st)
+	panics(func() { _, _ = plain.Execute(func() (any, error) { panic(errDown) }) })
+	e := newExecutor(t, ours)
+	panics(func() {
+		_, _, _ = executor.Do(t.Context(), e, "Search", func(context.Context) (any, error) { panic(errDown) })
+	})
+	if diff := cmp.Diff([]bool{false, true}, asked); diff != "" {
+		t.Errorf("is it the tool's error that the settings are asked about (-want +got):\n%s", diff)
 	}
 }
 
