@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go"
+	"github.com/failsafe-go/failsafe-go/bulkhead"
+	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+	"github.com/failsafe-go/failsafe-go/fallback"
+	"github.com/failsafe-go/failsafe-go/timeout"
+	"github.com/sony/gobreaker/v2"
+
+	"github.com/expediter-go/expediter/budget"
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/expediter/executor"
+)
+
+// within gives a call its deadline.
+func within(ctx context.Context, limit time.Duration, call func(context.Context) error) error {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	return call(ctx)
+}
+
+// bare calls whatever happens.
+func bare(p plan) (guard, error) {
+	return func(ctx context.Context, _ int, call func(context.Context) error) (ending, bool) {
+		if within(ctx, p.deadline, call) != nil {
+			return failed, false
+		}
+		return own, false
+	}, nil
+}
+
+func gobreakerSettings(p plan, peer int) gobreaker.Settings {
+	return gobreaker.Settings{Name: name(peer), MaxRequests: 1, Timeout: p.cooldown,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= uint32(p.threshold) }}
+}
+
+func gobreakerGuard(p plan) (guard, error) {
+	var breakers []*gobreaker.CircuitBreaker[struct{}]
+	for peer := range p.peers {
+		breakers = append(breakers, gobreaker.NewCircuitBreaker[struct{}](gobreakerSettings(p, peer)))
+	}
+	return func(ctx context.Context, peer int, call func(context.Context) error) (end ending, probe bool) {
+		b := breakers[peer]
+		_, err := b.Execute(func() (struct{}, error) {
+			probe = b.State() == gobreaker.StateHalfOpen
+			return struct{}{}, within(ctx, p.deadline, call)
+		})
+		switch {
+		case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
+			return refused, false
+		case err != nil:
+			return failed, probe
+		}
+		return own, probe
+	}, nil
+}
+
+func failsafeBreaker(p plan) circuitbreaker.Builder[string] {
+	return circuitbreaker.NewBuilder[string]().WithFailureThreshold(uint(p.threshold)).WithSuccessThreshold(1)
+}
+
+const (
+	fresh  = "the peer's own answer"
+	canned = "a fixed text instead"
+)
+
+// failsafeGuard has the bulkhead outside the breaker: the other way round a
+// full bulkhead would count as a failure of the peer.
+func failsafeGuard(p plan) (guard, error) {
+	type lane struct {
+		breaker circuitbreaker.CircuitBreaker[string]
+		all     failsafe.Executor[string]
+	}
+	var lanes []lane
+	for range p.peers {
+		b := failsafeBreaker(p).WithDelay(p.cooldown).Build()
+		lanes = append(lanes, lane{b, failsafe.With(fallback.NewWithResult(canned),
+			bulkhead.New[string](uint(p.limit)), b, timeout.New[string](p.deadline))})
+	}
+	return func(ctx context.Context, peer int, call func(context.Context) error) (end ending, probe bool) {
+		l := lanes[peer]
+		text, err := l.all.WithContext(ctx).GetWithExecution(func(e failsafe.Execution[string]) (string, error) {
+			probe = l.breaker.IsHalfOpen()
+			return fresh, call(e.Context())
+		})
+		switch {
+		case err != nil:
+			return failed, probe
+		case text == canned:
+			return standIn, probe
+		}
+		return own, probe
+	}, nil
+}
+
+// newExecutor has the policy of a service: trials by time, and no budget of
+// failures, which is for one agent's run. Parallel calls stay observations of
+// their own: each is another caller's.
+func newExecutor(p plan, now func() time.Time) (*executor.Executor, error) {
+	var tools capability.Map
+	deadlines := map[string]time.Duration{}
+	for peer := range p.peers {
+		tools = append(tools, capability.Entry{Tool: name(peer), Provides: "an answer", Fallback: "ask the user"})
+		deadlines[name(peer)] = p.deadline
+	}
+	engine, err := expediter.New(expediter.Config{Tools: tools, Policy: expediter.Policy{Budget: budget.Unlimited,
+		Policy: breaker.Policy{FailureThreshold: p.threshold,
+			Probe: breaker.Pacing{Unit: breaker.Time, Every: p.cooldown.Milliseconds()}}}})
+	if err != nil {
+		return nil, err
+	}
+	return executor.New(executor.Config{Engine: engine, Now: now, Deadlines: deadlines})
+}
+
+func expediterGuard(p plan) (guard, error) {
+	e, err := newExecutor(p, nil)
+	if err != nil {
+		return nil, err
+	}
+	var rooms []chan struct{}
+	for range p.peers {
+		rooms = append(rooms, make(chan struct{}, p.limit))
+	}
+	return func(ctx context.Context, peer int, call func(context.Context) error) (ending, bool) {
+		select {
+		case rooms[peer] <- struct{}{}:
+		default:
+			return standIn, false
+		}
+		defer func() { <-rooms[peer] }()
+		_, r, err := executor.Do(ctx, e, name(peer), func(ctx context.Context) (string, error) { return fresh, call(ctx) })
+		probe := r.Decision.Verb == expediter.Probe
+		if err != nil {
+			return standIn, probe
+		}
+		return own, probe
+	}, nil
+}
