@@ -13,9 +13,9 @@ const (
 	chartTop    = 96
 	rowHeight   = 74
 	panelHeight = 54
-	panelWidth  = 370
-	answersLeft = 160
-	slotsLeft   = answersLeft + panelWidth + 48
+	panelWidth  = 356
+	answersLeft = 186
+	slotsLeft   = answersLeft + panelWidth + 44
 )
 
 const (
@@ -32,8 +32,8 @@ func draw(p plan, runs []figures) []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-labelledby="title" font-family="system-ui, sans-serif" font-size="12" fill="#222">
 <title id="title">A slow peer: answers per second and slots held, by what stands between the orchestrator and its peers</title>
 <rect width="100%%" height="100%%" fill="#fff"/>
-<text x="16" y="26" font-size="17" font-weight="600">One of %d peers takes %v instead of %v, from %v to %v</text>
-`, chartWidth, height, p.peers, p.slow, p.quick, p.begin, p.end)
+<text x="16" y="26" font-size="17" font-weight="600">One of %d peers takes %v instead of %v, from second %.0f to %.0f</text>
+`, chartWidth, height, p.peers, p.slow, p.quick, p.begin.Seconds(), p.end.Seconds())
 	legendOf(&b)
 	top := answersTop(runs)
 	fmt.Fprintf(&b, `<text x="%d" y="84" font-weight="600">Answers per second</text><text x="%d" y="84" font-weight="600">Of %d slots, held by calls of the summarizer</text>`+"\n",

@@ -17,10 +17,11 @@ type figures struct {
 	worst     time.Duration
 	held      float64 // slots that calls of the summarizer held, on average
 	heldMax   int
-	reached   int // calls that reached the summarizer
-	probes    int // of the whole run
-	recovered time.Duration
-	bins      []bin // of the whole run
+	reached   int           // calls that reached the summarizer
+	probes    int           // of the whole run
+	recovered time.Duration // from the outage's end; see recovery
+	late      time.Duration // the worst of the machine's own delays
+	bins      []bin         // of the whole run
 }
 
 // bin is one second of a run.
@@ -45,9 +46,7 @@ func measure(name string, p plan, visits []visit) figures {
 		if v.peer == summarizer && v.reached && p.begin <= v.started && v.started < p.end {
 			f.reached++
 		}
-		if !v.prompt() && v.arrived >= p.end {
-			f.recovered = max(f.recovered, v.arrived-p.end)
-		}
+		f.late = max(f.late, v.late)
 		if v.arrived < p.begin || v.arrived >= p.end {
 			continue
 		}
@@ -61,6 +60,7 @@ func measure(name string, p plan, visits []visit) figures {
 		}
 	}
 	f.p50, f.p99, f.worst = percentile(waits, 50), percentile(waits, 99), percentile(waits, 100)
+	f.recovered = recovery(p.end, visits)
 	f.held, f.heldMax = held(visits, p.begin, p.end)
 	return f
 }
@@ -68,6 +68,25 @@ func measure(name string, p plan, visits []visit) figures {
 // prompt reports whether the caller got its peer's own answer within a second,
 // as it does when all is well.
 func (v visit) prompt() bool { return v.end == own && v.took() <= time.Second }
+
+// calm is how long all must be well before a recovery is believed.
+const calm = 10 * time.Second
+
+// recovery is how long after the outage's end the last caller arrived who did
+// not get a prompt answer, before all callers did for a while.
+func recovery(end time.Duration, visits []visit) time.Duration {
+	last := end
+	for _, v := range visits { // in the order of their arrival
+		switch {
+		case v.arrived < end || v.prompt():
+		case v.arrived >= last+calm:
+			return last - end
+		default:
+			last = v.arrived
+		}
+	}
+	return last - end
+}
 
 // bin adds a visit to the seconds that it belongs to.
 func (f *figures) bin(v visit) {
@@ -111,11 +130,12 @@ func held(visits []visit, from, to time.Duration) (mean float64, most int) {
 		by int
 	}
 	var changes []change
+	var sum time.Duration
 	for _, v := range visits {
 		start, end := max(v.started, from), min(v.ended, to)
 		if v.peer == summarizer && v.reached && start < end {
 			changes = append(changes, change{start, 1}, change{end, -1})
-			mean += float64(end-start) / float64(to-from)
+			sum += end - start
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int {
@@ -129,5 +149,5 @@ func held(visits []visit, from, to time.Duration) (mean float64, most int) {
 		now += c.by
 		most = max(most, now)
 	}
-	return mean, most
+	return float64(sum) / float64(to-from), most
 }

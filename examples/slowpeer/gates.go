@@ -105,21 +105,14 @@ func expediterGates(p plan) ([]gate, error) {
 		return nil, err
 	}
 	return each(p, func(peer int) gate {
-		running := 0
 		return func(at time.Duration) pass {
 			now = at
 			ticket, err := e.Begin(context.Background(), name(peer))
-			switch {
-			case err != nil:
-				return pass{}
-			case running == p.limit:
-				ticket.End(classify.Observation{Err: context.Canceled, ContextErr: context.Canceled})
+			if err != nil {
 				return pass{}
 			}
-			running++
 			return pass{probe: ticket.Decision().Verb == expediter.Probe, done: func(at time.Duration, err error) {
 				now = at
-				running--
 				ticket.End(classify.Observation{Err: err})
 			}}
 		}

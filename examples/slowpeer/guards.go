@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go"
@@ -31,7 +32,7 @@ func within(ctx context.Context, limit time.Duration, call func(context.Context)
 
 // bare calls whatever happens.
 func bare(p plan) (guard, error) {
-	return func(ctx context.Context, _ int, call func(context.Context) error) (ending, bool) {
+	return func(ctx context.Context, _ request, call func(context.Context) error) (ending, bool) {
 		if within(ctx, p.deadline, call) != nil {
 			return failed, false
 		}
@@ -49,8 +50,8 @@ func gobreakerGuard(p plan) (guard, error) {
 	for peer := range p.peers {
 		breakers = append(breakers, gobreaker.NewCircuitBreaker[struct{}](gobreakerSettings(p, peer)))
 	}
-	return func(ctx context.Context, peer int, call func(context.Context) error) (end ending, probe bool) {
-		b := breakers[peer]
+	return func(ctx context.Context, r request, call func(context.Context) error) (end ending, probe bool) {
+		b := breakers[r.peer]
 		_, err := b.Execute(func() (struct{}, error) {
 			probe = b.State() == gobreaker.StateHalfOpen
 			return struct{}{}, within(ctx, p.deadline, call)
@@ -87,8 +88,8 @@ func failsafeGuard(p plan) (guard, error) {
 		lanes = append(lanes, lane{b, failsafe.With(fallback.NewWithResult(canned),
 			bulkhead.New[string](uint(p.limit)), b, timeout.New[string](p.deadline))})
 	}
-	return func(ctx context.Context, peer int, call func(context.Context) error) (end ending, probe bool) {
-		l := lanes[peer]
+	return func(ctx context.Context, r request, call func(context.Context) error) (end ending, probe bool) {
+		l := lanes[r.peer]
 		text, err := l.all.WithContext(ctx).GetWithExecution(func(e failsafe.Execution[string]) (string, error) {
 			probe = l.breaker.IsHalfOpen()
 			return fresh, call(e.Context())
@@ -107,19 +108,22 @@ func failsafeGuard(p plan) (guard, error) {
 // failures, which is for one agent's run. Parallel calls stay observations of
 // their own: each is another caller's.
 func newExecutor(p plan, now func() time.Time) (*executor.Executor, error) {
+	cfg := executor.Config{Now: now, Deadline: p.deadline, Limits: map[string]executor.Limit{}, Fallbacks: map[string]executor.Fallback{}}
 	var tools capability.Map
-	deadlines := map[string]time.Duration{}
 	for peer := range p.peers {
-		tools = append(tools, capability.Entry{Tool: name(peer), Provides: "an answer", Fallback: "ask the user"})
-		deadlines[name(peer)] = p.deadline
+		tool := name(peer)
+		tools = append(tools, capability.Entry{Tool: tool, Provides: "an answer", Fallback: "ask the user"})
+		cfg.Limits[tool] = executor.Limit{Concurrent: p.limit}
+		cfg.Fallbacks[tool] = executor.Fallback{LastGood: true, MaxAge: time.Hour, Default: canned}
 	}
-	engine, err := expediter.New(expediter.Config{Tools: tools, Policy: expediter.Policy{Budget: budget.Unlimited,
+	var err error
+	cfg.Engine, err = expediter.New(expediter.Config{Tools: tools, Policy: expediter.Policy{Budget: budget.Unlimited,
 		Policy: breaker.Policy{FailureThreshold: p.threshold,
 			Probe: breaker.Pacing{Unit: breaker.Time, Every: p.cooldown.Milliseconds()}}}})
 	if err != nil {
 		return nil, err
 	}
-	return executor.New(executor.Config{Engine: engine, Now: now, Deadlines: deadlines})
+	return executor.New(cfg)
 }
 
 func expediterGuard(p plan) (guard, error) {
@@ -127,22 +131,22 @@ func expediterGuard(p plan) (guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rooms []chan struct{}
-	for range p.peers {
-		rooms = append(rooms, make(chan struct{}, p.limit))
-	}
-	return func(ctx context.Context, peer int, call func(context.Context) error) (ending, bool) {
-		select {
-		case rooms[peer] <- struct{}{}:
-		default:
-			return standIn, false
-		}
-		defer func() { <-rooms[peer] }()
-		_, r, err := executor.Do(ctx, e, name(peer), func(ctx context.Context) (string, error) { return fresh, call(ctx) })
-		probe := r.Decision.Verb == expediter.Probe
-		if err != nil {
+	return guarded(e), nil
+}
+
+func guarded(e *executor.Executor) guard {
+	return func(ctx context.Context, r request, call func(context.Context) error) (ending, bool) {
+		ctx = executor.Asking(ctx, strconv.Itoa(r.document))
+		_, receipt, err := executor.Do(ctx, e, name(r.peer), func(ctx context.Context) (string, error) { return fresh, call(ctx) })
+		probe := receipt.Decision.Verb == expediter.Probe
+		switch {
+		case err != nil && !receipt.Decision.Verb.Go():
+			return refused, probe
+		case err != nil:
+			return failed, probe
+		case receipt.Used != executor.UsedTool:
 			return standIn, probe
 		}
 		return own, probe
-	}, nil
+	}
 }

@@ -8,7 +8,7 @@ import (
 
 // guard is a breaker with all that belongs to it, as a program uses it. It
 // makes the call of a peer, or does not.
-type guard func(ctx context.Context, peer int, call func(context.Context) error) (end ending, probe bool)
+type guard func(ctx context.Context, r request, call func(context.Context) error) (end ending, probe bool)
 
 // peers answers a request; it is what lies behind the network.
 type peers func(ctx context.Context, r request) error
@@ -32,7 +32,7 @@ func live(ctx context.Context, p plan, g guard, ask peers, began time.Time) []vi
 
 // attend is the way of one caller.
 func attend(ctx context.Context, p plan, r request, slots chan struct{}, g guard, ask peers, began time.Time) visit {
-	v := visit{peer: r.peer, arrived: r.arrives}
+	v := visit{peer: r.peer, arrived: r.arrives, late: time.Since(began) - r.arrives}
 	patience := time.NewTimer(time.Until(began.Add(r.arrives + p.patience)))
 	defer patience.Stop()
 	select {
@@ -45,7 +45,7 @@ func attend(ctx context.Context, p plan, r request, slots chan struct{}, g guard
 	defer func() { <-slots }()
 	v.started = time.Since(began)
 	var reached bool // apart from v: a call that is given up may still write
-	v.end, v.probe = g(ctx, r.peer, func(ctx context.Context) error {
+	v.end, v.probe = g(ctx, r, func(ctx context.Context) error {
 		reached = true
 		return ask(ctx, r)
 	})

@@ -37,12 +37,15 @@ var defaults = plan{
 
 // request is one caller of the orchestrator.
 type request struct {
-	number  int
-	peer    int
-	arrives time.Duration
-	takes   time.Duration // at a healthy peer
-	drags   time.Duration // at the summarizer in the outage
+	number   int
+	peer     int
+	document int // that it asks about; callers ask about the same ones
+	arrives  time.Duration
+	takes    time.Duration // at a healthy peer
+	drags    time.Duration // at the summarizer in the outage
 }
+
+const documents = 200
 
 // requests draws the load: arrivals at random, however busy the orchestrator
 // is. No two things happen in the same nanosecond, so the order is certain.
@@ -55,7 +58,7 @@ func (p plan) requests() []request {
 			return list
 		}
 		spread := 0.8 + 0.4*r.Float64()
-		list = append(list, request{number: len(list), peer: r.IntN(p.peers), arrives: at,
+		list = append(list, request{number: len(list), peer: r.IntN(p.peers), document: r.IntN(documents), arrives: at,
 			takes: time.Duration(float64(p.quick) * spread), drags: time.Duration(float64(p.slow) * spread)})
 	}
 }
@@ -83,7 +86,8 @@ func name(peer int) string {
 }
 
 func (p plan) String() string {
-	return fmt.Sprintf("%d worker slots, %g requests/s for %d peers (%v a call).\nFrom %v to %v the summarizer takes %v. "+
-		"Callers wait %v for a slot.\nWhere used: deadline %v, breaker opens at %d failures in a row for %v, bulkhead of %d calls a peer.",
-		p.slots, p.rate, p.peers, p.quick, p.begin, p.end, p.slow, p.patience, p.deadline, p.threshold, p.cooldown, p.limit)
+	return fmt.Sprintf("%d worker slots, %g requests/s for %d peers, %v a call. A caller waits %v for a slot.\n"+
+		"From second %.0f to %.0f the summarizer takes %v. Where used: a deadline of %v, a breaker that opens\n"+
+		"at %d failures in a row for %v, a bulkhead of %d calls a peer.",
+		p.slots, p.rate, p.peers, p.quick, p.patience, p.begin.Seconds(), p.end.Seconds(), p.slow, p.deadline, p.threshold, p.cooldown, p.limit)
 }

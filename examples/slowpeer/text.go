@@ -27,9 +27,10 @@ func write(w io.Writer, p plan, runs []figures) {
 
 const legend = `
 peer's: the asked peer's own answer.  healthy/s, share and times: the callers of
-the four other peers; who gave up counts with its wait.  reached: calls made to
-the summarizer in the outage.  recovery: from its end to the arrival of the last
+the other peers; who gave up counts with its wait.  reached: calls made to the
+summarizer in the outage.  recovery: from its end to the arrival of the last
 caller, of any peer, who did not get that peer's own answer within a second.
+gobreaker alone sees no failure: the calls succeed, after ten seconds.
 `
 
 // short rounds a duration to three digits.

@@ -20,8 +20,9 @@ type visit struct {
 	started time.Duration // it got a slot; or it gave up
 	ended   time.Duration
 	end     ending
-	reached bool // the call was made: the peer heard of it
-	probe   bool // as the trial of a breaker that was not closed
+	reached bool          // the call was made: the peer heard of it
+	probe   bool          // as the trial of a breaker that was not closed
+	late    time.Duration // the machine's own delay before the caller came; virtual time has none
 }
 
 func (v visit) took() time.Duration { return v.ended - v.arrived }
@@ -29,7 +30,7 @@ func (v visit) took() time.Duration { return v.ended - v.arrived }
 // slower puts the times of a run that was made faster back into the plan's.
 func slower(visits []visit, times float64) {
 	for i := range visits {
-		for _, d := range []*time.Duration{&visits[i].arrived, &visits[i].started, &visits[i].ended} {
+		for _, d := range []*time.Duration{&visits[i].arrived, &visits[i].started, &visits[i].ended, &visits[i].late} {
 			*d = time.Duration(float64(*d) * times)
 		}
 	}
