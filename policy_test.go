@@ -97,6 +97,14 @@ var rooms = map[string]room{
 		"github.com/schollz/progressbar/v3": "how far a long analysis is (docs/decisions/progress.md)",
 	}},
 	"examples/agentloop": {clock: "an example program is the outermost layer", rooms: []string{"*"}},
+	"examples/slowpeer": {clock: "an example program is the outermost layer", rooms: []string{"*"}, libraries: map[string]string{
+		"github.com/sony/gobreaker/v2":                      "a peer in the comparison",
+		"github.com/failsafe-go/failsafe-go":                "a peer in the comparison",
+		"github.com/failsafe-go/failsafe-go/bulkhead":       "its bulkhead",
+		"github.com/failsafe-go/failsafe-go/circuitbreaker": "its breaker",
+		"github.com/failsafe-go/failsafe-go/fallback":       "its fallback",
+		"github.com/failsafe-go/failsafe-go/timeout":        "its deadline",
+	}},
 }
 
 // loud is what a quiet room must not import: it reaches no network, file,

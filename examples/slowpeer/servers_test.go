@@ -8,7 +8,7 @@ import (
 
 // Real servers, without a word about speed: a machine may be busy.
 func TestServers(t *testing.T) {
-	well := plan{slots: 20, peers: 5, rate: 50, quick: time.Millisecond, length: time.Second, end: time.Second,
+	well := plan{slots: 20, peers: 5, rate: 150, quick: time.Millisecond, length: 300 * time.Millisecond, end: time.Second,
 		patience: time.Minute, deadline: time.Minute, limit: 20, threshold: 3, cooldown: time.Minute, seed: 1}
 	ill := well // the summarizer is slow all the time, and its callers have no patience
 	ill.slow, ill.deadline = time.Hour, 50*time.Millisecond
