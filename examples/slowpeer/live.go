@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -44,12 +45,12 @@ func attend(ctx context.Context, p plan, r request, slots chan struct{}, g guard
 	}
 	defer func() { <-slots }()
 	v.started = time.Since(began)
-	var reached bool // apart from v: a call that is given up may still write
+	var reached atomic.Bool // a call that is given up may still begin
 	v.end, v.probe = g(ctx, r, func(ctx context.Context) error {
-		reached = true
+		reached.Store(true)
 		return ask(ctx, r)
 	})
-	v.reached, v.ended = reached, time.Since(began)
+	v.reached, v.ended = reached.Load(), time.Since(began)
 	return v
 }
 
