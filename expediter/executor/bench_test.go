@@ -7,6 +7,7 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 
+	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/executor"
 )
@@ -14,7 +15,7 @@ import (
 func noop(context.Context) (int, error) { return 1, nil }
 
 func benchDo(b *testing.B, ctx context.Context, cfg executor.Config) {
-	x, err := expediter.New(expediter.Config{})
+	x, err := expediter.New(expediter.Config{Tools: capability.Map{{Tool: "Grep", Provides: "content search", Fallback: "ask the user"}}})
 	if err != nil {
 		b.Fatal(err)
 	}

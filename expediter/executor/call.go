@@ -69,82 +69,112 @@ type ending struct {
 }
 
 // call is Do without its type. What the call holds is given back on every path
-// that leaves it.
-func (e *Executor) call(ctx context.Context, tool string, j job) (Receipt, error) {
-	receipt, err := e.attempt(ctx, tool, j)
+// that leaves it. The receipt is the caller's, since it is too large to be handed
+// from func to func.
+func (e *Executor) call(ctx context.Context, tool string, j job, r *Receipt) error {
+	err := e.attempt(ctx, tool, j, r)
 	if len(e.cfg.Fallbacks) == 0 {
-		return receipt, err
+		return err
 	}
-	return e.orElse(ctx, tool, j, receipt, err)
+	return e.orElse(ctx, tool, j, r, err)
 }
 
 // attempt is call without fallbacks.
-func (e *Executor) attempt(ctx context.Context, tool string, j job) (Receipt, error) {
-	p, err := e.admit(ctx, tool)
+func (e *Executor) attempt(ctx context.Context, tool string, j job, r *Receipt) error {
+	p := permit{tool: tool}
+	err := e.admit(ctx, &p)
+	r.Decision = p.decision
 	if err != nil {
-		r := Receipt{Decision: p.decision}
 		if r.Decision.Verb.Go() { // ctx ended while it waited for a place
 			r.Outcome = expediter.Ignored()
 		}
-		return r, err
+		return err
 	}
 	limit := e.deadline(tool)
 	if limit == 0 && ctx.Done() == nil {
-		return e.here(ctx, p, j)
+		return e.here(ctx, &p, j, r)
 	}
-	end, f := e.apart(ctx, p, limit, j)
-	receipt := e.settle(p, end)
+	return e.away(ctx, &p, limit, j, r)
+}
+
+// away runs the job in a goroutine of its own.
+func (e *Executor) away(ctx context.Context, p *permit, limit time.Duration, j job, r *Receipt) error {
+	end, f := e.apart(ctx, *p, limit, j)
+	e.settle(p, &end, r)
 	switch end.way {
 	case abandoned:
 		f.recorded()
 	case panicked:
-		e.tellPanic(tool, end)
+		e.tellPanic(p.tool, end)
 		panic(end.value)
 	case exited:
 		runtime.Goexit()
 	}
-	return receipt, end.err
+	return end.err
 }
 
 // settle records an ending, tells the guard and gives the place back. An
 // abandoned call keeps its place.
-func (e *Executor) settle(p permit, end ending) Receipt {
-	now := e.cfg.Now()
+func (e *Executor) settle(p *permit, end *ending, r *Receipt) {
+	now := e.now()
 	if end.outcome.Duration == 0 { // nobody else has measured it
 		end.outcome.Duration = max(now.Sub(p.start), 0)
 	}
-	r := Receipt{Decision: p.decision, Outcome: end.outcome, MayHaveTakenEffect: e.mayHaveTakenEffect(p.tool, end)}
+	if end.way != returned || end.err != nil {
+		r.MayHaveTakenEffect = e.mayHaveTakenEffect(p.tool, end)
+	}
 	if end.way == returned {
 		r.Answered, r.Used = true, UsedTool
 	}
-	r.Recorded, r.Err = e.cfg.Engine.Record(p.decision.Call, end.outcome, e.cfg.Step(), now)
+	r.Outcome = end.outcome
+	r.Recorded, r.Err = e.cfg.Engine.Record(p.decision.Call, end.outcome, e.step(), now)
 	if end.way != abandoned {
 		p.place.leave()
 	}
 	if p.tell != nil {
 		p.tell(end.told())
 	}
-	return r
 }
 
 // here runs the job on its caller's goroutine, for a call that nobody can end.
-func (e *Executor) here(ctx context.Context, p permit, j job) (Receipt, error) {
+func (e *Executor) here(ctx context.Context, p *permit, j job, r *Receipt) error {
 	back := false
 	defer func() {
 		if back {
 			return
 		}
 		end := e.broken(p.tool, recover())
-		e.settle(p, end)
+		e.settle(p, &end, r)
 		if end.way == panicked {
 			e.tellPanic(p.tool, end)
 			panic(end.value)
 		}
 	}()
 	err := j.run(ctx)
-	end := ending{way: returned, err: err, outcome: e.judge(p.tool, err, nil)}
+	var end ending
+	end.way, end.err = returned, err
+	if err == nil { // a copy of the whole outcome would cost more than the rest
+		end.outcome.Result = cascade.Succeeded
+	} else {
+		end.outcome = e.judge(p.tool, err, nil)
+	}
 	back = true
-	return e.settle(p, end), err
+	e.settle(p, &end, r)
+	return err
+}
+
+func (e *Executor) now() time.Time {
+	if e.cfg.Now == nil {
+		return time.Now()
+	}
+	return e.cfg.Now()
+}
+
+func (e *Executor) step() int64 {
+	if e.cfg.Step == nil {
+		return expediter.NoStep
+	}
+	return e.cfg.Step()
 }
 
 // deadline is the tool's own, or its parent's, or the default.

@@ -13,11 +13,8 @@ import (
 // mayHaveTakenEffect reports whether a call of a tool with side effects ended so
 // that nobody knows whether it had them: it hung, broke off, or its connection
 // was lost. A cancelled call is one of them.
-func (e *Executor) mayHaveTakenEffect(tool string, end ending) bool {
-	if end.way == returned && end.err == nil || !e.entry(tool).effects {
-		return false
-	}
-	return end.way != returned || doubtful(end.outcome.Result, end.outcome.Category, end.err, end.cut)
+func (e *Executor) mayHaveTakenEffect(tool string, end *ending) bool {
+	return e.entry(tool).effects && (end.way != returned || doubtful(end.outcome.Result, end.outcome.Category, end.err, end.cut))
 }
 
 // doubtful is mayHaveTakenEffect of a call that came back with err. cut: its

@@ -52,12 +52,6 @@ func New(cfg Config) (*Executor, error) {
 		return nil, err
 	}
 	cfg.Deadlines, cfg.Guards, cfg.Fallbacks = maps.Clone(cfg.Deadlines), maps.Clone(cfg.Guards), maps.Clone(cfg.Fallbacks)
-	if cfg.Step == nil {
-		cfg.Step = func() int64 { return expediter.NoStep }
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	return &Executor{cfg: cfg, entries: entries, bulkheads: bulkheads(cfg.Limits), kept: newKeep(cfg.Fallbacks)}, nil
 }
 
@@ -126,8 +120,9 @@ type Receipt struct {
 // runs on the caller's goroutine and in ctx.
 func Do[T any](ctx context.Context, e *Executor, tool string, fn func(context.Context) (T, error)) (T, Receipt, error) {
 	j := &typed[T]{fn: fn}
-	receipt, err := e.call(ctx, tool, j)
-	return j.given(receipt.Used), receipt, err
+	var r Receipt
+	err := e.call(ctx, tool, j, &r)
+	return j.given(r.Used), r, err
 }
 
 // Wrap returns fn guarded by Do, for callers that need no Receipt. A value that

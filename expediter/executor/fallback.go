@@ -97,32 +97,33 @@ func (f Fallback) faults(tool string, in entry) []string {
 }
 
 // orElse is what follows an attempt of a tool that may have a fallback.
-func (e *Executor) orElse(ctx context.Context, tool string, j job, r Receipt, err error) (Receipt, error) {
+func (e *Executor) orElse(ctx context.Context, tool string, j job, r *Receipt, err error) error {
 	name, ok := capability.Nearest(e.cfg.Fallbacks, tool)
 	if !ok || e.entry(tool).noSubstitute {
-		return r, err
+		return err
 	}
 	f := e.cfg.Fallbacks[name]
 	if err == nil {
 		if f.LastGood {
 			e.keepGood(ctx, tool, j.result())
 		}
-		return r, nil
+		return nil
 	}
 	if !wanting(r, err) {
-		return r, err
+		return err
 	}
-	s := stand{e: e, tool: tool, f: f, j: j, r: r, err: err}
-	if s.alternative(ctx) || !s.r.MayHaveTakenEffect && (s.lastGood(ctx) || s.byDefault()) {
-		s.r.Cause = err
-		e.stood.add(tool, s.r, e.cfg.Step(), e.cfg.Now())
-		return s.r, nil
+	s := stand{e: e, tool: tool, f: f, j: j, r: *r, err: err}
+	found := s.alternative(ctx) || !s.r.MayHaveTakenEffect && (s.lastGood(ctx) || s.byDefault())
+	if found {
+		s.r.Cause, s.err = err, nil
+		e.stood.add(tool, s.r, e.step(), e.now())
 	}
-	return s.r, s.err
+	*r = s.r
+	return s.err
 }
 
 // wanting reports whether something may stand in for the call.
-func wanting(r Receipt, err error) bool {
+func wanting(r *Receipt, err error) bool {
 	if r.Decision.Verb.Go() {
 		return r.Outcome.Result == cascade.Failed && !r.MayHaveTakenEffect
 	}
@@ -147,8 +148,9 @@ func (s *stand) alternative(ctx context.Context) bool {
 		return false
 	}
 	j := &typed[any]{fn: s.f.Alternative}
-	r, err := s.e.attempt(ctx, s.f.AlternativeTool, j)
-	s.r.Instead = &r
+	r := new(Receipt)
+	err := s.e.attempt(ctx, s.f.AlternativeTool, j, r)
+	s.r.Instead = r
 	if err != nil {
 		s.r.MayHaveTakenEffect = r.MayHaveTakenEffect
 		s.err = errors.Join(s.err, fmt.Errorf("%.64q in its place: %w", s.f.AlternativeTool, err))
@@ -166,7 +168,7 @@ func (s *stand) lastGood(ctx context.Context) bool {
 		return false
 	}
 	v, at, ok := s.e.lastGood(ctx, s.tool)
-	age := max(s.e.cfg.Now().Sub(at), 0)
+	age := max(s.e.now().Sub(at), 0)
 	if !ok || s.f.MaxAge > 0 && age > s.f.MaxAge || !s.use(UsedLastGood, v, string(freshness.Stale(at)), "what has changed since") {
 		return false
 	}

@@ -28,9 +28,9 @@ type shifty struct{ n atomic.Int64 }
 func (s *shifty) Error() string { return fmt.Sprintf("face %d", s.n.Add(1)) }
 
 // hung is an error whose text never comes.
-type hung struct{ until chan struct{} }
+type hung struct{ until time.Duration }
 
-func (h *hung) Error() string { <-h.until; return "late" }
+func (h *hung) Error() string { time.Sleep(h.until); return "late" }
 
 // leaver is an error whose text ends the goroutine that asks for it.
 type leaver struct{}
@@ -195,27 +195,28 @@ func TestOneTrialForAThousand(t *testing.T) {
 }
 
 func TestHostileErrors(t *testing.T) {
-	big := strings.Repeat("x", 64<<20)
-	until := make(chan struct{})
-	defer close(until)
+	big := strings.Repeat("x", 1<<30)
 	for name, tt := range map[string]struct {
 		fn   func(context.Context) (string, error)
 		want cascade.Category
 	}{
-		"a text of 64 MB":        {func(context.Context) (string, error) { return big, errors.New(big) }, cascade.Unknown},
-		"a panic of 64 MB":       {func(context.Context) (string, error) { panic(big) }, cascade.Unknown},
+		"a text of 1 GB":         {func(context.Context) (string, error) { return big, errors.New(big) }, cascade.Unknown},
+		"a panic of 1 GB":        {func(context.Context) (string, error) { panic(big) }, cascade.Unknown},
 		"another face each time": {func(context.Context) (string, error) { return "", &shifty{} }, cascade.Unknown},
-		"a text that hangs":      {func(context.Context) (string, error) { return "", &hung{until} }, cascade.Timeout},
+		"a text that hangs":      {func(context.Context) (string, error) { return "", &hung{time.Minute} }, cascade.Timeout},
 		"a text that exits":      {func(context.Context) (string, error) { return "", leaver{} }, cascade.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x := newEngine(t, nil)
-			e := newExecutor(t, executor.Config{Engine: x, Deadline: 2 * time.Second})
-			got := try(t.Context(), e, tt.fn)
-			last := row(t, x, "Grep").LastFailure
-			if last == nil || last.Category != tt.want || len(last.Text) > 64<<10 || len(got.receipt.Outcome.Text) > 64<<10 {
-				t.Errorf("got %v, recorded %+v", got.err, last)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				x := newEngine(t, nil)
+				e := newExecutor(t, executor.Config{Engine: x, Deadline: 2 * time.Second})
+				got := try(t.Context(), e, tt.fn)
+				last := row(t, x, "Grep").LastFailure
+				if last == nil || last.Category != tt.want || len(last.Text) > 64<<10 || len(got.receipt.Outcome.Text) > 64<<10 {
+					t.Errorf("recorded %.100v", last)
+				}
+				time.Sleep(time.Hour)
+			})
 		})
 	}
 }

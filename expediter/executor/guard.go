@@ -21,7 +21,7 @@ type Guard interface {
 }
 
 // told is the error that a guard hears of an ending.
-func (end ending) told() error {
+func (end *ending) told() error {
 	switch {
 	case end.outcome.Result == cascade.Succeeded:
 		return nil

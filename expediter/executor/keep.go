@@ -101,7 +101,7 @@ func (e *Executor) keepGood(ctx context.Context, tool string, value any) {
 		e.kept.drop(key)
 		return
 	}
-	e.kept.put(&good{key: key, value: value, at: e.cfg.Now()})
+	e.kept.put(&good{key: key, value: value, at: e.now()})
 }
 
 // lastGood finds the last good result of the tool for the question of ctx.

@@ -21,42 +21,49 @@ type permit struct {
 // the guard. What one of the last two refuses, the engine takes back and routes.
 // A call that had to wait for its place is decided anew: the tool may have
 // broken meanwhile.
-func (e *Executor) admit(ctx context.Context, tool string) (permit, error) {
+func (e *Executor) admit(ctx context.Context, p *permit) error {
 	if err := ctx.Err(); err != nil {
-		return permit{tool: tool}, err
+		return err
 	}
-	p := permit{tool: tool, place: e.bulkhead(tool)}
+	p.place = e.bulkhead(p.tool)
 	placed := p.place.try()
-	e.decide(&p)
+	e.decide(p)
 	if p.decision.Verb == expediter.Call && !placed {
-		switch err := p.place.await(ctx); {
-		case err == ErrSaturated:
-			p.place = nil
-			return p, e.takeBack(&p, err)
-		case err != nil:
-			p.place = nil
-			e.ignore(p)
-			return p, err
+		if err := e.await(ctx, p); err != nil {
+			return err
 		}
 		placed = true
-		e.ignore(p)
-		e.decide(&p)
 	}
 	switch {
-	case !p.decision.Verb.Go() && placed:
-		p.place.leave()
-		fallthrough
 	case !p.decision.Verb.Go():
-		p.place = nil
-		return p, &Refused{Tool: tool, Decision: p.decision}
+		if placed {
+			p.place.leave()
+		}
+		return &Refused{Tool: p.tool, Decision: p.decision}
 	case !placed:
 		p.place = nil // a trial
 	}
-	return p, e.ask(&p)
+	return e.ask(p)
+}
+
+// await gets the place for a call that found none, and has it decided again.
+func (e *Executor) await(ctx context.Context, p *permit) error {
+	err := p.place.await(ctx)
+	if err == ErrSaturated {
+		return e.takeBack(p, err)
+	}
+	e.ignore(p)
+	if err == nil {
+		e.decide(p)
+	}
+	return err
 }
 
 // ask asks the tool's guard.
 func (e *Executor) ask(p *permit) error {
+	if len(e.cfg.Guards) == 0 {
+		return nil
+	}
 	name, ok := capability.Nearest(e.cfg.Guards, p.tool)
 	if !ok || e.cfg.Guards[name] == nil {
 		return nil
@@ -67,13 +74,12 @@ func (e *Executor) ask(p *permit) error {
 		return nil
 	}
 	p.place.leave()
-	p.place = nil
 	return e.takeBack(p, err)
 }
 
 // takeBack gives up a call that the engine allowed, and says why it was not made.
 func (e *Executor) takeBack(p *permit, why error) error {
-	d, err := e.cfg.Engine.Refuse(p.decision.Call, text(why), e.cfg.Step(), e.cfg.Now())
+	d, err := e.cfg.Engine.Refuse(p.decision.Call, text(why), e.step(), e.now())
 	if err != nil {
 		d = expediter.Decision{Verb: expediter.Skip, Reason: expediter.Refused}
 	}
@@ -82,13 +88,13 @@ func (e *Executor) takeBack(p *permit, why error) error {
 }
 
 func (e *Executor) decide(p *permit) {
-	p.start = e.cfg.Now()
-	p.decision = e.cfg.Engine.Decide(p.tool, e.cfg.Step(), p.start)
+	p.start = e.now()
+	p.decision = e.cfg.Engine.Decide(p.tool, e.step(), p.start)
 }
 
 // ignore records that the call was not made.
-func (e *Executor) ignore(p permit) {
-	_, _ = e.cfg.Engine.Record(p.decision.Call, expediter.Ignored(), e.cfg.Step(), e.cfg.Now()) // forgotten is as good
+func (e *Executor) ignore(p *permit) {
+	_, _ = e.cfg.Engine.Record(p.decision.Call, expediter.Ignored(), e.step(), e.now()) // forgotten is as good
 }
 
 // bulkhead is the tool's own, or its parent's, whose places they then share.

@@ -130,10 +130,10 @@ func (f *flight) recorded() {
 // note takes in an ending that came late. The call is recorded already, so the
 // engine refuses it and its journal shows what it was.
 func (f *flight) note() {
-	e, now := f.e, f.e.cfg.Now()
+	e, now := f.e, f.e.now()
 	f.back()
 	f.late.outcome.Duration = max(now.Sub(f.p.start), 0)
-	_, _ = e.cfg.Engine.Record(f.p.decision.Call, f.late.outcome, e.cfg.Step(), now)
+	_, _ = e.cfg.Engine.Record(f.p.decision.Call, f.late.outcome, e.step(), now)
 	e.late.Add(1)
 	e.running.Add(-1)
 	e.tellPanic(f.p.tool, f.late)

@@ -28,18 +28,18 @@ type Ticket struct {
 // until it ends. It returns *Refused if the engine said SKIP or PAUSE, or a
 // bulkhead or guard refused the call, and ctx.Err() if ctx ended before.
 func (e *Executor) Begin(ctx context.Context, tool string) (*Ticket, error) {
-	p, err := e.admit(ctx, tool)
-	if err != nil {
+	t := &Ticket{e: e, ctx: ctx, permit: permit{tool: tool}}
+	if err := e.admit(ctx, &t.permit); err != nil {
 		return nil, err
 	}
-	return &Ticket{e: e, ctx: ctx, permit: p}, nil
+	return t, nil
 }
 
 // Decision is the engine's: CALL or PROBE.
 func (t *Ticket) Decision() expediter.Decision { return t.permit.decision }
 
 // Elapsed is the time since Begin; never below zero.
-func (t *Ticket) Elapsed() time.Duration { return max(t.e.cfg.Now().Sub(t.permit.start), 0) }
+func (t *Ticket) Elapsed() time.Duration { return max(t.e.now().Sub(t.permit.start), 0) }
 
 // End records what came of the call and reports true, the first time; later
 // calls change nothing and report false. Of o the zero Tool, At and Duration are
@@ -50,7 +50,7 @@ func (t *Ticket) End(o classify.Observation) (Receipt, bool) {
 	if !t.ended.CompareAndSwap(false, true) {
 		return Receipt{}, false
 	}
-	p, now := t.permit, t.e.cfg.Now()
+	p, now := &t.permit, t.e.now()
 	if o.Tool == "" && o.Server == "" {
 		o.Tool = p.tool
 	}
@@ -65,7 +65,8 @@ func (t *Ticket) End(o classify.Observation) (Receipt, bool) {
 	if end.err == nil && end.outcome.Result != cascade.Succeeded {
 		end.err = errors.New(end.outcome.Text)
 	}
-	receipt := t.e.settle(p, end)
+	receipt := Receipt{Decision: p.decision}
+	t.e.settle(p, &end, &receipt)
 	receipt.Answered = o.Err == nil
 	return receipt, true
 }
