@@ -77,7 +77,7 @@ func strict(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return usagef("%v; see '%s --help'", err, c.CommandPath())
+				return usagef("%v; write '%s', see '%s --help'", err, strings.TrimSuffix(c.UseLine(), " [flags]"), c.CommandPath())
 			}
 			return nil
 		}
