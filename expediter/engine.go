@@ -53,27 +53,28 @@ type Engine struct {
 	seq   atomic.Uint64 // the number of the last call
 	ring  *ring
 
-	mu       sync.Mutex
-	table    table
-	detector cascade.Detector
-	ledger   *budget.Ledger
-	special  map[CallID]callInfo
-	burnt    uint64      // numbers that were drawn and not issued
-	active   *incident   // at most one
-	live     []*incident // active and recovering, oldest first
-	hot      []*tool     // tools that are not CLOSED, or whose latest outcome is a failure
-	views    []cascade.View
-	scores   map[string]capability.Score // of tools that are not in the table yet
-	observe  bool
-	observeW string
-	suspect  *SystemicOutput
-	paused   Reason // as last told to observers
-	counts   Counts
-	routes   routeRing
-	quick    bool // quickSkip may answer
-	eventSeq uint64
-	cur      op // the event being applied
-	queue    queue
+	mu         sync.Mutex
+	table      table
+	detector   cascade.Detector
+	ledger     *budget.Ledger
+	special    map[CallID]callInfo
+	burnt      uint64      // numbers that were drawn and not issued
+	active     *incident   // at most one
+	live       []*incident // active and recovering, oldest first
+	hot        []*tool     // tools that are not CLOSED, or whose latest outcome is a failure
+	views      []cascade.View
+	scores     map[string]capability.Score // of tools that are not in the table yet
+	observe    bool
+	observeW   string
+	suspect    *SystemicOutput
+	unverified []Unverified // oldest first
+	paused     Reason       // as last told to observers
+	counts     Counts
+	routes     routeRing
+	quick      bool // quickSkip may answer
+	eventSeq   uint64
+	cur        op // the event being applied
+	queue      queue
 }
 
 // New makes an engine, or reports everything that is wrong with cfg.

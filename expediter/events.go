@@ -26,6 +26,7 @@ type Events struct {
 	Routed     func(Routing)       // each SKIP: its route, and what was passed over
 	Incident   func(IncidentEvent) // flagged, joined, confirmed, ended, suspected, declared
 	Paused     func(PauseEvent)    // the engine begins to pause, or resumes
+	Unverified func(Unverified)    // each failed call that may have taken effect
 }
 
 // Transition is one change of a breaker's state.
@@ -55,7 +56,7 @@ type Routing struct {
 // PassedOver says why an alternative was not taken.
 type PassedOver struct {
 	Tool string `json:"tool"`
-	Why  string `json:"why"` // "OPEN", "HALF_OPEN", "unavailable", "not of the same authority"
+	Why  string `json:"why"` // "OPEN", "HALF_OPEN", "unavailable", "not of the same authority", "may have taken effect"
 }
 
 // IncidentKind is what happened to an incident.
@@ -104,6 +105,7 @@ const (
 	OpDisable         Op = "disable"
 	OpRefuse          Op = "refuse"
 	OpExternal        Op = "external"
+	OpVerified        Op = "verified"
 	OpObserveOnly     Op = "observe_only"
 	OpTask            Op = "task"
 	OpSubtask         Op = "subtask"
@@ -132,6 +134,7 @@ type Event struct {
 	Text       string            `json:"text,omitempty"` // bounded and cleaned
 	DurationMS int64             `json:"duration_ms,omitempty"`
 	RetryMS    int64             `json:"retry_after_ms,omitempty"`
+	Effect     bool              `json:"may_have_taken_effect,omitempty"`
 	Cause      *cascade.Category `json:"cause,omitempty"` // declare_outage
 	State      *breaker.State    `json:"state,omitempty"` // external
 	Reason     string            `json:"why,omitempty"`   // of a control, refuse, external: the words of whoever gave it

@@ -7,6 +7,7 @@ import (
 
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
 )
 
 // FuzzRestore: whatever a snapshot says, Restore refuses it or gives an engine
@@ -28,6 +29,8 @@ func FuzzRestore(f *testing.F) {
 	}
 	f.Add(raw)
 	f.Add([]byte(`{"format":1,"last_call":3,"pending":[3],"tools":[{"tool":"a","idx":7,"machine":{"state":"HALF_OPEN"}}]}`))
+	f.Add([]byte(`{"format":1,"tools":[{"tool":"Grep","machine":{"state":"HALF_OPEN"},"external":{"state":"HALF_OPEN","why":"5 failures"},"unverified":3}],"unverified":[{"tool":"Grep","step":1,"text":"no answer"}]}`))
+	f.Add([]byte(`{"format":1,"last_call":4,"tools":[{"tool":"Grep","machine":{"state":"CLOSED"},"disabled":true,"external":{"state":"OPEN"},"counted":{"last_call":9,"failure":{"category":"network"},"at":{"step":-5,"at":-1},"stepless":true}}]}`))
 	f.Add([]byte(`{"format":1,"incidents":[{"cause":"x","members":["Grep"],"active":true}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var s expediter.Snapshot
@@ -48,6 +51,14 @@ func FuzzRestore(f *testing.F) {
 		}
 		_, _ = x.ConfirmRecovery("", 9, time.UnixMilli(9))
 		x.BeginCycle(9, time.UnixMilli(9))
+		_ = x.External("Else", breaker.HalfOpen, "", 9, time.UnixMilli(9))
+		_ = x.External("Grep", breaker.Closed, "", 9, time.UnixMilli(9))
+		if d := x.Decide("Bash", 9, time.UnixMilli(9)); d.Call != 0 {
+			if _, err := x.Refuse(d.Call, "", 9, time.UnixMilli(9)); err != nil {
+				t.Fatalf("the restored engine's own call %v: %v", d.Call, err)
+			}
+		}
+		_ = x.Verified("Grep", "", 9, time.UnixMilli(9))
 		_ = x.Reset("Grep", "", 9, time.UnixMilli(9))
 		if _, err := expediter.Restore(expediter.Config{Tools: modelMap()}, x.Snapshot()); err != nil {
 			t.Fatalf("the snapshot of a restored engine is refused: %v", err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -24,13 +25,16 @@ import (
 // an authority, a tool that nothing may replace.
 func modelMap() capability.Map {
 	return capability.Map{
-		{Tool: "Grep", Provides: "search", Fallback: "ask", Shares: []string{"disk"},
+		{Tool: "Grep", Provides: "search", Fallback: "ask", Shares: []string{"disk"}, SideEffects: capability.Idempotent,
 			Alternatives: []capability.Alternative{{Tool: "Bash", Method: "rg", Degradation: "format"}, {Tool: "Read", Level: capability.High}}},
-		{Tool: "Bash", Provides: "commands", Fallback: "report", Shares: []string{"disk", "sso"}},
-		{Tool: "Read", Provides: "files", Alternatives: []capability.Alternative{{Tool: "Bash", SameAuthority: true}}},
+		{Tool: "Bash", Provides: "commands", Fallback: "report", Shares: []string{"disk", "sso"}, SideEffects: capability.Destructive},
+		{Tool: "Read", Provides: "files", SideEffects: capability.EffectsNone, Alternatives: []capability.Alternative{{Tool: "Bash", SameAuthority: true}}},
 		{Tool: "Deploy", Provides: "deploys", NoSubstitute: true, Shares: []string{"sso"}},
 	}
 }
+
+// declared are those of modelTools that are never evicted.
+var declared = []string{"Grep", "Bash", "Read", "Deploy"}
 
 var modelTools = []string{"Grep", "Bash", "Read", "Deploy", "Bash/rg", "Else", "Else/x"}
 
@@ -71,6 +75,7 @@ func drawOutcome(t *rapid.T) expediter.Outcome {
 	o := expediter.Failure(rapid.SampledFrom(cascade.Categories()).Draw(t, "category"), "it broke")
 	o.Signature = rapid.SampledFrom([]string{"", "", "same text"}).Draw(t, "signature")
 	o.RetryAfter = time.Duration(rapid.SampledFrom([]int{0, 0, 30}).Draw(t, "retry_after")) * time.Millisecond
+	o.MayHaveTakenEffect = rapid.IntRange(0, 4).Draw(t, "may have taken effect") == 0
 	return o
 }
 
@@ -88,6 +93,8 @@ type pair struct {
 	open       []expediter.CallID
 	done       []expediter.CallID
 	last       expediter.CallID
+	toolOf     map[expediter.CallID]string
+	doubt      []string // the tools of all calls that nobody has verified, oldest first
 }
 
 func (p *pair) now() time.Time { return time.UnixMilli(p.at) }
@@ -118,6 +125,9 @@ func (p *pair) decide(t *rapid.T) {
 		d, e = p.fast.Decide(tool, p.step, p.now()), p.slow.Decide(tool, p.step, p.now())
 	}
 	p.agree(t, "decision", d, e)
+	if d.Route != nil && d.Route.Kind == capability.UseAlternative && slices.Contains(p.doubt, tool) && slices.Contains(declared, tool) {
+		t.Fatalf("%s may have taken effect, and %s stands in", tool, d.Route.Tool)
+	}
 	if d.Verb.Go() != (d.Call != 0) || (d.Would == expediter.Skip) != (d.Route != nil) {
 		t.Fatalf("%+v: a call goes with CALL and PROBE, a route with SKIP", d)
 	}
@@ -126,6 +136,7 @@ func (p *pair) decide(t *rapid.T) {
 			t.Fatalf("call %v after %v: ids increase", d.Call, p.last)
 		}
 		p.last = d.Call
+		p.toolOf[d.Call] = tool
 		p.open = append(p.open, d.Call)
 	}
 }
@@ -146,6 +157,21 @@ func (p *pair) record(t *rapid.T) {
 		t.Fatalf("record %v: %v, %v; want no error", id, err, err2)
 	}
 	p.agree(t, "result", r, s)
+	if tool := p.toolOf[id]; o.MayHaveTakenEffect && o.Result == cascade.Failed && tool != "Read" {
+		p.doubt = append(p.doubt, tool)
+	}
+}
+
+// verify is somebody's word that the tool's calls were looked into.
+func (p *pair) verify(t *rapid.T) {
+	p.tick(t)
+	tool := rapid.SampledFrom(modelTools).Draw(t, "tool")
+	for _, x := range []*expediter.Engine{p.fast, p.slow} {
+		if err := x.Verified(tool, "looked", p.step, p.now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.doubt = slices.DeleteFunc(p.doubt, func(name string) bool { return name == tool })
 }
 
 // refuse is a guard's word in place of a record.
@@ -324,6 +350,7 @@ func (p *pair) invariants(t *rapid.T) {
 	if active > 1 || (active == 1) != (a.Paused == expediter.Systemic) {
 		t.Fatalf("%d active incidents and paused %q", active, a.Paused)
 	}
+	p.doubts(t, a)
 	for _, r := range a.Tools {
 		if r.State != breaker.HalfOpen && r.ProbeInFlight {
 			t.Fatalf("%s is %v with a probe in flight", r.Tool, r.State)
@@ -334,10 +361,32 @@ func (p *pair) invariants(t *rapid.T) {
 	}
 }
 
+// doubts compares the calls to be verified with what the model has kept.
+func (p *pair) doubts(t *rapid.T, st expediter.Status) {
+	var listed []string
+	for _, u := range st.Unverified {
+		listed = append(listed, u.Tool)
+	}
+	if want := p.doubt[max(len(p.doubt)-20, 0):]; !slices.Equal(listed, want) {
+		t.Fatalf("to be verified: %v, want %v", listed, want)
+	}
+	for _, r := range st.Tools {
+		n := 0
+		for _, tool := range p.doubt {
+			if tool == r.Tool {
+				n++
+			}
+		}
+		if r.Declared && r.Unverified != n {
+			t.Fatalf("%s has %d calls to be verified, want %d", r.Tool, r.Unverified, n)
+		}
+	}
+}
+
 func TestEngineAgreesWithItsSlowPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &pair{cfg: expediter.Config{Tools: modelMap(), Policy: drawPolicy(t), MaxTools: 2, UserUnavailable: rapid.Bool().Draw(t, "away")},
-			stepless: rapid.Bool().Draw(t, "stepless")}
+			stepless: rapid.Bool().Draw(t, "stepless"), toolOf: map[expediter.CallID]string{}}
 		var err error
 		if p.fast, err = expediter.New(p.cfg); err != nil {
 			t.Fatal(err)
@@ -349,7 +398,7 @@ func TestEngineAgreesWithItsSlowPath(t *testing.T) {
 			"decide": p.decide, "decide2": p.decide, "decide3": p.decide, "decide4": p.decide,
 			"record": p.record, "record2": p.record, "record3": p.record, "recordTwice": p.recordTwice,
 			"control": p.control, "availability": p.availability, "cycle": p.cycle, "confirm": p.confirm, "outage": p.outage,
-			"refuse": p.refuse, "external": p.external, "external2": p.external,
+			"refuse": p.refuse, "external": p.external, "external2": p.external, "verify": p.verify,
 			"restore": p.restore, "": p.invariants,
 		})
 		p.fold(t)

@@ -11,12 +11,17 @@ import (
 // Failure or Ignored, then set the optional fields. The zero Outcome is a
 // failure of unknown category.
 type Outcome struct {
-	Result     cascade.Outcome
-	Category   cascade.Category // of a failure
-	Signature  string           // normalised error text, to correlate failures; optional
-	Text       string           // the error as the tool gave it; for reports, hostile
-	Duration   time.Duration    // how long the call took; zero: not measured
-	RetryAfter time.Duration    // a failure's word when to come back; zero: none
+	Result   cascade.Outcome
+	Category cascade.Category // of a failure
+	// MayHaveTakenEffect is a failure (a timeout, a lost connection) after which
+	// nobody knows whether the call was carried out. It is a failure as any other;
+	// until Verified no alternative stands in for its tool. Without meaning for a
+	// tool whose map entry says that it has no side effects.
+	MayHaveTakenEffect bool
+	Signature          string        // normalised error text, to correlate failures; optional
+	Text               string        // the error as the tool gave it; for reports, hostile
+	Duration           time.Duration // how long the call took; zero: not measured
+	RetryAfter         time.Duration // a failure's word when to come back; zero: none
 }
 
 // Success is a call whose tool worked, however unwelcome its answer.

@@ -11,12 +11,13 @@ type queue struct {
 
 // notice is one thing to tell one observer.
 type notice struct {
-	event    *Event // for Journal
-	call     *Event // for Decided or Recorded
-	move     *Transition
-	route    *Routing
-	incident *IncidentEvent
-	pause    *PauseEvent
+	event      *Event // for Journal
+	call       *Event // for Decided or Recorded
+	move       *Transition
+	route      *Routing
+	incident   *IncidentEvent
+	pause      *PauseEvent
+	unverified *Unverified
 }
 
 func (q *queue) add(n notice) { q.waiting = append(q.waiting, n) }
@@ -89,6 +90,8 @@ func (x *Engine) tell(n notice) {
 		x.events.Incident(*n.incident)
 	case n.pause != nil:
 		x.events.Paused(*n.pause)
+	case n.unverified != nil:
+		x.events.Unverified(*n.unverified)
 	}
 	done = true
 }

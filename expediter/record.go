@@ -57,6 +57,7 @@ func (x *Engine) Record(call CallID, o Outcome, step int64, at time.Time) (Resul
 func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
 	slow := o.Result == cascade.Succeeded && t.spec.policy.SlowCallMS > 0 && o.Duration.Milliseconds() > t.spec.policy.SlowCallMS
 	stale := id.seq() <= t.genSeq || t.outer == nil && !t.admits(id)
+	x.unverify(t, o)
 	if info.shadow || t.off {
 		x.counts.Ignored++
 		x.seen(t, o, slow)
@@ -316,5 +317,6 @@ func (x *Engine) describeRecord(call CallID, o Outcome) {
 	ev := x.cur.ev
 	result := o.Result
 	ev.Call, ev.Result, ev.Category, ev.Signature, ev.Text = call, &result, o.Category, o.Signature, clip(o.Text)
+	ev.Effect = o.MayHaveTakenEffect
 	ev.DurationMS, ev.RetryMS = o.Duration.Milliseconds(), o.RetryAfter.Milliseconds()
 }

@@ -10,6 +10,9 @@ import (
 // tool that is not in the table.
 func (x *Engine) route(t *tool, name string) *capability.Route {
 	s := x.servedBy(t, name)
+	if t != nil && t.unverified > 0 { // what stood in might do it a second time
+		return s.plan.Choose(func(int) bool { return false }, false, !x.cfg.UserUnavailable)
+	}
 	return s.plan.Choose(func(i int) bool { return s.alts[i] != t && s.alts[i].viable() && !x.pausesAlt(s.alts[i]) }, t != nil && t.denied(), !x.cfg.UserUnavailable)
 }
 
@@ -55,6 +58,8 @@ func (x *Engine) passedOver(d Decision, name string, t *tool) []PassedOver {
 	var passed []PassedOver
 	for i, a := range s.plan.Alternatives {
 		switch alt := s.alts[i]; {
+		case t != nil && t.unverified > 0:
+			passed = append(passed, PassedOver{a.Tool, "may have taken effect"})
 		case t != nil && t.denied() && !a.SameAuthority:
 			passed = append(passed, PassedOver{a.Tool, "not of the same authority"})
 		case alt == t:

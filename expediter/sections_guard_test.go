@@ -315,3 +315,30 @@ func TestGuardsUnderLoad(t *testing.T) {
 		t.Errorf("got %+v with %v in flight; want every call a success or ignored", c, r.x.Snapshot().Pending)
 	}
 }
+
+// A snapshot in which the two breakers contradict each other is refused.
+func TestRestoreOfAnotherBreakersWord(t *testing.T) {
+	r := newRig(t, expediter.Config{Tools: tools("Grep")})
+	r.external("Grep", breaker.Open)
+	tests := []struct {
+		name   string
+		change func(*expediter.ToolSnapshot)
+		want   bool
+	}{
+		{"as it was", func(*expediter.ToolSnapshot) {}, true},
+		{"closed here", func(s *expediter.ToolSnapshot) { s.Machine.State = breaker.Closed }, false},
+		{"closed here, disabled", func(s *expediter.ToolSnapshot) { s.Machine.State, s.Disabled = breaker.Closed, true }, true},
+		{"half-open there, forced open here", func(s *expediter.ToolSnapshot) {
+			s.External, s.Forced = &expediter.External{State: breaker.HalfOpen}, true
+		}, true},
+		{"closed there", func(s *expediter.ToolSnapshot) { s.External = &expediter.External{State: breaker.Closed} }, false},
+		{"no state", func(s *expediter.ToolSnapshot) { s.External = &expediter.External{State: 9} }, false},
+	}
+	for _, tt := range tests {
+		s := r.x.Snapshot()
+		tt.change(&s.Tools[0])
+		if _, err := expediter.Restore(expediter.Config{Tools: tools("Grep")}, s); (err == nil) != tt.want {
+			t.Errorf("%s: got %v, want it taken: %v", tt.name, err, tt.want)
+		}
+	}
+}

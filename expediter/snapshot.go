@@ -30,43 +30,45 @@ type Snapshot struct {
 	Observe    bool                        `json:"observe_only,omitempty"`
 	ObserveWhy string                      `json:"observe_why,omitempty"`
 	Suspected  *SystemicOutput             `json:"suspected,omitempty"`
+	Unverified []Unverified                `json:"unverified,omitempty"`
 	Counts     Counts                      `json:"counts"`
 	EventSeq   uint64                      `json:"event_seq,omitempty"`
 }
 
 // ToolSnapshot is one tool of a Snapshot.
 type ToolSnapshot struct {
-	Tool      string           `json:"tool"`
-	Idx       uint32           `json:"idx"` // of its call ids
-	Machine   breaker.Saved    `json:"machine"`
-	Window    string           `json:"window,omitempty"`
-	LastOld   uint64           `json:"last_old,omitempty"` // calls up to this number are stale
-	Born      uint64           `json:"born,omitempty"`
-	Used      uint64           `json:"used,omitempty"`      // undeclared: the number of its last call
-	Flying    int64            `json:"in_flight,omitempty"` // undeclared: its calls in flight
-	Anchor    breaker.Anchor   `json:"anchor,omitzero"`
-	NotDue    int64            `json:"not_due,omitempty"`
-	DueNow    bool             `json:"due_now,omitempty"`
-	Forced    bool             `json:"forced,omitempty"`
-	Disabled  bool             `json:"disabled,omitempty"`
-	Why       string           `json:"why,omitempty"`
-	External  *External        `json:"external,omitempty"`
-	K         int              `json:"failed_probes,omitempty"`
-	Score     capability.Score `json:"score,omitzero"`
-	Probe     CallID           `json:"probe,omitzero"`
-	ProbeAt   cascade.Moment   `json:"probe_at,omitzero"`
-	Succeeded bool             `json:"succeeded,omitempty"`
-	OK        cascade.Moment   `json:"last_success,omitzero"`
-	Failing   bool             `json:"failing,omitempty"`
-	Latest    cascade.Failure  `json:"latest,omitzero"`
-	LatestAt  cascade.Moment   `json:"latest_at,omitzero"`
-	LastBad   *Moment          `json:"last_failure,omitempty"`
-	Counted   *Counted         `json:"counted,omitempty"` // policy batch
-	Tripped   bool             `json:"tripped,omitempty"`
-	Trip      cascade.Failure  `json:"trip,omitzero"`
-	TripAt    cascade.Moment   `json:"trip_at,omitzero"`
-	Run       int              `json:"run,omitempty"`
-	Fails     []Moment         `json:"fails,omitempty"`
+	Tool       string           `json:"tool"`
+	Idx        uint32           `json:"idx"` // of its call ids
+	Machine    breaker.Saved    `json:"machine"`
+	Window     string           `json:"window,omitempty"`
+	LastOld    uint64           `json:"last_old,omitempty"` // calls up to this number are stale
+	Born       uint64           `json:"born,omitempty"`
+	Used       uint64           `json:"used,omitempty"`      // undeclared: the number of its last call
+	Flying     int64            `json:"in_flight,omitempty"` // undeclared: its calls in flight
+	Anchor     breaker.Anchor   `json:"anchor,omitzero"`
+	NotDue     int64            `json:"not_due,omitempty"`
+	DueNow     bool             `json:"due_now,omitempty"`
+	Forced     bool             `json:"forced,omitempty"`
+	Disabled   bool             `json:"disabled,omitempty"`
+	Why        string           `json:"why,omitempty"`
+	External   *External        `json:"external,omitempty"`
+	K          int              `json:"failed_probes,omitempty"`
+	Score      capability.Score `json:"score,omitzero"`
+	Probe      CallID           `json:"probe,omitzero"`
+	ProbeAt    cascade.Moment   `json:"probe_at,omitzero"`
+	Succeeded  bool             `json:"succeeded,omitempty"`
+	OK         cascade.Moment   `json:"last_success,omitzero"`
+	Failing    bool             `json:"failing,omitempty"`
+	Latest     cascade.Failure  `json:"latest,omitzero"`
+	LatestAt   cascade.Moment   `json:"latest_at,omitzero"`
+	LastBad    *Moment          `json:"last_failure,omitempty"`
+	Unverified int              `json:"unverified,omitempty"`
+	Counted    *Counted         `json:"counted,omitempty"` // policy batch
+	Tripped    bool             `json:"tripped,omitempty"`
+	Trip       cascade.Failure  `json:"trip,omitzero"`
+	TripAt     cascade.Moment   `json:"trip_at,omitzero"`
+	Run        int              `json:"run,omitempty"`
+	Fails      []Moment         `json:"fails,omitempty"`
 }
 
 // CallSnapshot is what a call in flight needs beside its id.
@@ -97,7 +99,8 @@ func (x *Engine) Snapshot() *Snapshot {
 	s := &Snapshot{
 		Format: JournalFormat, Burnt: x.burnt, Lost: x.ring.lost, Budget: x.ledger.Save(),
 		Observe: x.observe, ObserveWhy: x.observeW, Suspected: x.suspect, Counts: x.counts, EventSeq: x.eventSeq,
-		Scores: map[string]capability.Score{},
+		Unverified: append([]Unverified(nil), x.unverified...),
+		Scores:     map[string]capability.Score{},
 	}
 	s.Step, s.At = x.clock.now()
 	for n, score := range x.scores {
@@ -124,7 +127,7 @@ func (t *tool) save() ToolSnapshot {
 		NotDue: t.notDue, DueNow: t.dueNow, Forced: t.forced, Disabled: t.off, Why: t.reason, External: t.outer, K: t.k, Score: t.score,
 		Probe: t.probe.call, ProbeAt: cascade.Moment{Step: t.probe.step, At: t.probe.at},
 		Succeeded: t.okEver, OK: cascade.Moment{Step: t.okStep.Load(), At: t.okAt.Load()},
-		Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, LastBad: t.lastBad, Counted: t.counted,
+		Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, LastBad: t.lastBad, Unverified: t.unverified, Counted: t.counted,
 		Tripped: t.tripped, Trip: t.trip, TripAt: t.tripAt, Run: t.run, Fails: slices.Clone(t.fails),
 	}
 	if t.win != nil {
@@ -181,6 +184,7 @@ func (x *Engine) load(s *Snapshot) error {
 	x.ledger.Load(s.Budget)
 	x.observe, x.observeW, x.suspect = s.Observe, s.ObserveWhy, s.Suspected
 	x.counts, x.eventSeq = s.Counts, s.EventSeq
+	x.unverified = append(x.unverified, s.Unverified[max(len(s.Unverified)-maxUnverified, 0):]...)
 	for n, score := range s.Scores {
 		x.scores[n] = score
 	}
@@ -234,7 +238,7 @@ func (x *Engine) loadTool(s *ToolSnapshot) error {
 	*t.ill() = trouble{
 		anchor: s.Anchor, notDue: s.NotDue, dueNow: s.DueNow, reason: s.Why, outer: s.External, k: s.K,
 		probe:  probe{call: s.Probe, step: s.ProbeAt.Step, at: s.ProbeAt.At},
-		latest: s.Latest, failAt: s.LatestAt, lastBad: s.LastBad, counted: s.Counted,
+		latest: s.Latest, failAt: s.LatestAt, lastBad: s.LastBad, unverified: max(s.Unverified, 0), counted: s.Counted,
 		tripped: s.Tripped, trip: s.Trip, tripAt: s.TripAt, run: s.Run, fails: slices.Clone(s.Fails),
 	}
 	return nil

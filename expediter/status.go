@@ -24,6 +24,7 @@ type Status struct {
 	Tools         []ToolStatus    // in table order
 	Incidents     []Incident      // not ended, oldest first
 	Suspected     *SystemicOutput // the newest suspicion of this cycle, if any
+	Unverified    []Unverified    // failed calls that may have taken effect, oldest first; the latest 20
 	Counts        Counts          // since the engine began
 	Routes        []RouteTaken    // the latest routes, oldest first, bounded
 }
@@ -39,6 +40,7 @@ type ToolStatus struct {
 	Forced               bool            // opened by an operator
 	Disabled             bool            // always CALL, nothing counted
 	Reason               string          // the operator's words
+	Unverified           int             // its calls that may have taken effect; more than Status.Unverified holds, if there were many
 	External             *External       // what another breaker in front of it says; nil: nothing, or CLOSED
 	Consecutive          int             // failures in a row as of now
 	Run                  int             // an open tool: the run of failures that opened it
@@ -114,7 +116,7 @@ func (x *Engine) Status() Status {
 		Step: step, At: at, Cycle: x.ledger.Cycle(), Paused: x.pauseReason(),
 		Consumed: x.ledger.Consumed(), Limit: x.ledger.Limit(),
 		ObserveOnly: x.observe, ObserveReason: x.observeW,
-		Suspected: x.suspect, Counts: x.totals(), Routes: x.routes.list(),
+		Suspected: x.suspect, Unverified: append([]Unverified(nil), x.unverified...), Counts: x.totals(), Routes: x.routes.list(),
 	}
 	for _, c := range x.ledger.Charges() {
 		var category cascade.Category
@@ -134,7 +136,7 @@ func (x *Engine) Status() Status {
 func (x *Engine) row(t *tool) ToolStatus {
 	r := ToolStatus{
 		Tool: t.name, State: t.m.State(), Entry: *t.spec.entry, Declared: t.declared, Policy: t.spec.policy,
-		Score: t.score, Forced: t.forced, Disabled: t.off, Reason: t.reason, External: t.outer,
+		Score: t.score, Forced: t.forced, Disabled: t.off, Reason: t.reason, Unverified: t.unverified, External: t.outer,
 		Consecutive: t.m.Fails(), FailedProbes: t.k, Trip: t.trip, OpenedStep: t.tripAt.Step, OpenedAt: t.tripAt.At,
 		LastFailure: t.lastBad, ProbeInFlight: t.probe.call != 0, Unit: t.spec.policy.Probe.Unit,
 	}

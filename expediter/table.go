@@ -43,22 +43,23 @@ type tool struct {
 // trouble is what only tools that have failed, or were touched by an operator,
 // need to hold. All others read from healthy; writers ask for ill first.
 type trouble struct {
-	anchor  breaker.Anchor
-	notDue  int64     // retry_after: not due before this time
-	dueNow  bool      // a good probe of another member made it due
-	reason  string    // the operator's words
-	outer   *External // what another breaker says; nil: nothing, or CLOSED. Never changed
-	k       int       // failed probes since it last closed
-	probe   probe
-	latest  cascade.Failure
-	failAt  cascade.Moment // of latest
-	lastBad *Moment        // last failure, for reports
-	counted *Counted       // policy batch: the last failure that counted; never changed
-	tripped bool
-	trip    cascade.Failure // of its last CLOSED→OPEN
-	tripAt  cascade.Moment
-	run     int      // the run of failures that opened it
-	fails   []Moment // of that run, or of the run so far
+	anchor     breaker.Anchor
+	notDue     int64     // retry_after: not due before this time
+	dueNow     bool      // a good probe of another member made it due
+	reason     string    // the operator's words
+	outer      *External // what another breaker says; nil: nothing, or CLOSED. Never changed
+	k          int       // failed probes since it last closed
+	probe      probe
+	latest     cascade.Failure
+	failAt     cascade.Moment // of latest
+	lastBad    *Moment        // last failure, for reports
+	unverified int            // calls that may have taken effect, and nobody has looked
+	counted    *Counted       // policy batch: the last failure that counted; never changed
+	tripped    bool
+	trip       cascade.Failure // of its last CLOSED→OPEN
+	tripAt     cascade.Moment
+	run        int      // the run of failures that opened it
+	fails      []Moment // of that run, or of the run so far
 }
 
 // healthy is shared by all tools of all engines and never written.
@@ -261,6 +262,7 @@ func (x *Engine) learn(name string) *tool {
 		delete(x.scores, name)
 	}
 	t.barred = x.cfg.Strict && t.spec.plan == nil
+	x.recall(t)
 	x.place(t)
 	x.table.fresh[name] = t
 	x.table.rows = append(x.table.rows, t)
@@ -284,7 +286,7 @@ func (x *Engine) place(t *tool) {
 }
 
 // evict drops the longest unused undeclared tool that is CLOSED, without
-// failures and without calls in flight; where there is none, the longest unused
+// failures, without calls in flight and without any to be verified; where there is none, the longest unused
 // one without calls in flight that no operator and no incident holds. It is
 // false when there is none either.
 func (x *Engine) evict() bool {
@@ -296,7 +298,7 @@ func (x *Engine) evict() bool {
 		if any == nil || t.used.Load() < any.used.Load() {
 			any = t
 		}
-		if !t.isHot && t.m.Fails() == 0 && (idle == nil || t.used.Load() < idle.used.Load()) {
+		if !t.isHot && t.m.Fails() == 0 && t.unverified == 0 && (idle == nil || t.used.Load() < idle.used.Load()) {
 			idle = t
 		}
 	}

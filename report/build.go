@@ -67,6 +67,7 @@ func (r *Report) fill(st *expediter.Status) {
 			Line: enumerate(members) + " worked before and now fail alike (" + redact.Text(s.Cause, maxName) + "); a common cause is suspected, nothing is paused for it"}
 	}
 	r.Routes = routesOf(st.Routes)
+	r.Unverified = unverifiedOf(st)
 	if st.ObserveOnly {
 		note := "Observe only: every call was let through"
 		if why := redact.Text(st.ObserveReason, maxText); why != "" {
@@ -264,6 +265,9 @@ func recommendations(r Report) []string {
 		if len(t.Unblock) > 0 && !covered[t.Tool] {
 			list = append(list, t.advice())
 		}
+	}
+	if tools := r.doubtful(); len(tools) > 0 {
+		list = append(list, "Verify what the failed calls of "+enumerate(tools)+" did before they are repeated")
 	}
 	switch n := resumeAt(r.Work); {
 	case n > 0 && len(list) > 0:

@@ -43,7 +43,8 @@ type Report struct {
 	History         []Turn        `json:"history,omitempty"`   // of incidents, oldest first
 	Suspicion       *Suspicion    `json:"suspicion,omitempty"`
 	Decisions       *Decisions    `json:"decisions,omitempty"`
-	Routes          []Route       `json:"routes,omitempty"` // that the engine advised, oldest first
+	Routes          []Route       `json:"routes,omitempty"`     // that the engine advised, oldest first
+	Unverified      []Unverified  `json:"unverified,omitempty"` // calls to verify before they are repeated, oldest first
 	Recommendations []string      `json:"recommendations,omitempty"`
 	Notes           []string      `json:"notes,omitempty"`   // modes that change what the numbers mean
 	Missing         []string      `json:"missing,omitempty"` // parts of the input that were not given
@@ -103,6 +104,7 @@ type Tool struct {
 	Score        string   `json:"score,omitempty"`         // of its pre-call check, where it is not available
 	Forced       bool     `json:"forced,omitempty"`        // opened by an operator
 	External     string   `json:"external,omitempty"`      // OPEN or HALF-OPEN, as another breaker in front of it says
+	Unverified   int      `json:"unverified,omitempty"`    // its calls to verify, listed in Report.Unverified but for the oldest of many
 	KnownIssues  string   `json:"known_issues,omitempty"`
 }
 
@@ -154,6 +156,13 @@ type Route struct {
 	Ask         string `json:"ask,omitempty"` // of the user
 	Times       int    `json:"times"`
 	Moment             // the latest time
+}
+
+// Unverified is a failed call that may have taken effect all the same.
+type Unverified struct {
+	Tool   string `json:"tool"`
+	Verify string `json:"verify"` // what to find out, in one sentence
+	Moment
 }
 
 // Work is one sub-task and what became of it.

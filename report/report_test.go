@@ -40,7 +40,7 @@ func fullStatus() expediter.Status {
 	web := expediter.ToolStatus{Tool: "WebSearch", State: breaker.HalfOpen, Run: 1, OpenedStep: 5, OpenedAt: second(50), Policy: breaker.Policy{FailureThreshold: 1},
 		RunFailures: []expediter.Moment{{Category: cascade.Network, Text: "dial tcp 10.0.0.1:443: connection refused"}}, Trip: cascade.Failure{Category: cascade.Network},
 		Entry: capability.Entry{KnownIssues: "refuses connections at night", Fallback: "state what information is needed"}}
-	deploy := expediter.ToolStatus{Tool: "Deploy", State: breaker.Open, Forced: true, Reason: "release freeze", OpenedStep: 2}
+	deploy := expediter.ToolStatus{Tool: "Deploy", State: breaker.Open, Unverified: 1, Entry: capability.Entry{Provides: "releases", SideEffects: capability.Destructive}, Forced: true, Reason: "release freeze", OpenedStep: 2}
 	fetch := expediter.ToolStatus{Tool: "検索ツール", State: breaker.Closed, Consecutive: 2, LastFailure: &expediter.Moment{Step: 7, Category: cascade.Timeout, Text: "timeout after 30s"}}
 	lint := expediter.ToolStatus{Tool: "Lint", State: breaker.Closed, Score: capability.Unavailable}
 	return expediter.Status{
@@ -54,6 +54,10 @@ func fullStatus() expediter.Status {
 			{Tool: "Read", Step: 8, Category: cascade.Filesystem, Counts: true},
 		},
 		Incidents: []expediter.Incident{{Cause: "network", Pattern: "connection refused", Members: []string{"WebSearch"}, Flagged: []string{"Fetch", "WebSearch"}, Step: 5, At: second(50)}},
+		Unverified: []expediter.Unverified{
+			{Tool: "Deploy", Moment: expediter.Moment{Step: 1, At: second(10), Category: cascade.Timeout, Text: "no answer in 60s"}},
+			{Tool: "Read", Moment: expediter.Moment{Step: 8, Category: cascade.Network}},
+		},
 		Suspected: &expediter.SystemicOutput{Cause: "filesystem", Members: []string{"Edit", "Read", "Write"}},
 		Counts:    expediter.Counts{Calls: 12, Probes: 3, Skips: 7, Pauses: 1},
 		Routes: []expediter.RouteTaken{

@@ -25,7 +25,7 @@ func toolOf(st *expediter.Status, t *expediter.ToolStatus) Tool {
 		row.Fails, row.FailedProbes = t.Run, t.FailedProbes
 		row.Opened = &Moment{Step: t.OpenedStep, At: t.OpenedAt}
 	}
-	row.Forced = t.Forced
+	row.Forced, row.Unverified = t.Forced, t.Unverified
 	if t.External != nil {
 		row.External = stateName(t.External.State)
 	}

@@ -43,7 +43,7 @@ func TestDocumentIsComplete(t *testing.T) {
 	text, err := json.Marshal(map[string]any{
 		"event": expediter.Event{Start: &expediter.Start{Strict: true, NoUser: true, Stepless: true, MaxTools: 1, Replay: true},
 			Tool: "x", Tools: []string{"x"}, Scored: true, Score: 1, Call: 1, Result: &result, Category: 1, Signature: "x", Text: "x",
-			DurationMS: 1, RetryMS: 1, Reason: "x", On: &yes, State: new(breaker.State), Note: map[string]any{},
+			DurationMS: 1, RetryMS: 1, Effect: true, Reason: "x", On: &yes, State: new(breaker.State), Note: map[string]any{},
 			Decided: &expediter.Decided{Reason: 1, Caution: 1, Would: 1, Passed: []expediter.PassedOver{{}}, Next: 1, Unit: 1},
 			Stale:   true, Batched: true, Transitions: []string{"x"}, Budget: "x", Paused: 1, Suspected: &expediter.SystemicOutput{}, Error: "x"},
 	})
@@ -81,7 +81,7 @@ func TestDocumentIsComplete(t *testing.T) {
 var allOps = map[expediter.Op]bool{
 	expediter.OpStart: true, expediter.OpDecide: true, expediter.OpRecord: true, expediter.OpBeginCycle: true,
 	expediter.OpConfirmRecovery: true, expediter.OpAvailability: true, expediter.OpDeclareOutage: true,
-	expediter.OpRefuse: true, expediter.OpExternal: true,
+	expediter.OpRefuse: true, expediter.OpExternal: true, expediter.OpVerified: true,
 	expediter.OpForceOpen: true, expediter.OpReset: true, expediter.OpDisable: true, expediter.OpObserveOnly: true,
 	expediter.OpTask: true, expediter.OpSubtask: true, expediter.OpRouteTaken: true, expediter.OpNote: true,
 }

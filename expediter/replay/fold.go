@@ -124,7 +124,7 @@ func (f *folder) apply(ev *expediter.Event) error {
 			return missing(ev.Op, "result")
 		}
 		_, _ = x.Record(ev.Call, expediter.Outcome{Result: *ev.Result, Category: ev.Category, Signature: ev.Signature,
-			Text: ev.Text, Duration: millis(ev.DurationMS), RetryAfter: millis(ev.RetryMS)}, step, at)
+			Text: ev.Text, MayHaveTakenEffect: ev.Effect, Duration: millis(ev.DurationMS), RetryAfter: millis(ev.RetryMS)}, step, at)
 	case expediter.OpAvailability:
 		x.SetAvailability(ev.Tool, ev.Score, step, at)
 	case expediter.OpRefuse:
@@ -153,6 +153,8 @@ func (f *folder) control(ev *expediter.Event, step int64, at time.Time) error {
 		_ = x.Reset(ev.Tool, ev.Reason, step, at)
 	case expediter.OpDisable:
 		_ = x.Disable(ev.Tool, ev.Reason, step, at)
+	case expediter.OpVerified:
+		_ = x.Verified(ev.Tool, ev.Reason, step, at)
 	case expediter.OpExternal:
 		if ev.State == nil {
 			return missing(ev.Op, "state")

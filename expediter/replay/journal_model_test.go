@@ -124,10 +124,13 @@ func (l *live) record(t *rapid.T) {
 		t.Skip()
 	}
 	_, _ = l.engine.Record(rapid.SampledFrom(l.calls).Draw(t, "call"), expediter.Outcome{
-		Result:     cascade.Outcome(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "result")),
-		Category:   anyCategory.Draw(t, "category"),
-		Signature:  anyText.Draw(t, "signature"),
-		Text:       anyText.Draw(t, "text"),
+		Result:    cascade.Outcome(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "result")),
+		Category:  anyCategory.Draw(t, "category"),
+		Signature: anyText.Draw(t, "signature"),
+		Text:      anyText.Draw(t, "text"),
+
+		MayHaveTakenEffect: rapid.Bool().Draw(t, "may have taken effect"),
+
 		Duration:   time.Duration(rapid.SampledFrom([]int64{0, 50, 51}).Draw(t, "ms")) * time.Millisecond,
 		RetryAfter: time.Duration(rapid.SampledFrom([]int64{0, 0, 1, 60}).Draw(t, "retry")) * time.Second,
 	}, l.step, l.now())
@@ -160,6 +163,7 @@ func (l *live) controls() map[string]func(*rapid.T) {
 		"disable": func(t *rapid.T) {
 			_ = l.engine.Disable(anyTool.Draw(t, "tool"), "trusted", l.step, l.now())
 		},
+		"verified": func(t *rapid.T) { _ = l.engine.Verified(anyTool.Draw(t, "tool"), "looked", l.step, l.now()) },
 		"external": func(t *rapid.T) {
 			state := breaker.State(rapid.IntRange(0, 3).Draw(t, "state")) // 3 is none
 			_ = l.engine.External(anyTool.Draw(t, "tool"), state, anyText.Draw(t, "why"), l.step, l.now())

@@ -16,6 +16,7 @@ import (
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
 )
 
 var tools = capability.Map{
@@ -86,6 +87,15 @@ func short(t testing.TB) (*expediter.Engine, *bytes.Buffer) {
 	try(x.ForceOpen("Bash", "broken build", 6, at(62)))
 	try(x.Reset("Bash", "built again", 6, at(63)))
 	try(x.Disable("Read", "trusted", 6, at(64)))
+	_, err = x.Refuse(x.Decide("Read", 6, at(65)).Call, "the bulkhead is full", 6, at(65))
+	try(err)
+	o := expediter.Failure(cascade.Timeout, "no answer in 60s")
+	o.MayHaveTakenEffect = true
+	_, err = x.Record(x.Decide("Bash", 6, at(66)).Call, o, 6, at(66))
+	try(err)
+	try(x.External("Bash", breaker.Open, "5 failures there", 6, at(67)))
+	try(x.Verified("Bash", "it was done", 6, at(68)))
+	try(x.External("Bash", breaker.Closed, "", 6, at(69)))
 	x.ObserveOnly(true, "a trial", 7, at(70))
 	x.Decide("Grep", 7, at(71))
 	x.ObserveOnly(false, "", 7, at(72))
@@ -126,8 +136,8 @@ func TestJournal(t *testing.T) {
 		ops[ev.Op] = true
 		n++
 	}
-	if len(ops) != 15 {
-		t.Errorf("the run has %d kinds of events, want all 15: %v", len(ops), ops)
+	if len(ops) != 18 {
+		t.Errorf("the run has %d kinds of events, want all 18: %v", len(ops), ops)
 	}
 	s, err := Journal(bytes.NewReader(b.Bytes()))
 	if err != nil {

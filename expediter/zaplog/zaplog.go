@@ -1,5 +1,6 @@
 // Package zaplog is the observer that tells a zap logger what an engine does:
-// each transition, route, incident and pause.
+// each transition, route, incident and pause, and each failed call that may
+// have taken effect.
 package zaplog
 
 import (
@@ -18,9 +19,10 @@ import (
 )
 
 // New returns observers that log to l. A nil l gives none at all. Openings,
-// new incidents and pauses are warnings, the routes of skipped calls are debug
-// lines, all else is information. Messages are one bounded line without
-// control characters; every value is also a field of its own.
+// new incidents, pauses and calls to be verified are warnings, the routes of
+// skipped calls are debug lines, all else is information. Messages are one
+// bounded line without control characters; every value is also a field of its
+// own.
 //
 // Only the observers named here are set: others, such as Journal, can be added
 // to what New returns. They may be called concurrently.
@@ -29,7 +31,7 @@ func New(l *zap.Logger) expediter.Events {
 		return expediter.Events{}
 	}
 	s := sink{l}
-	return expediter.Events{Transition: s.transition, Routed: s.routed, Incident: s.incident, Paused: s.paused}
+	return expediter.Events{Transition: s.transition, Routed: s.routed, Incident: s.incident, Paused: s.paused, Unverified: s.unverified}
 }
 
 // sink is where the lines go.
@@ -127,6 +129,11 @@ func (s sink) paused(p expediter.PauseEvent) {
 	default:
 		s.log.Warn("Paused: the failure budget is spent, "+spent, fields...)
 	}
+}
+
+func (s sink) unverified(u expediter.Unverified) {
+	fields := []zap.Field{zap.String("tool", plain(u.Tool)), zap.Stringer("category", u.Category), zap.String("text", plain(u.Text))}
+	s.log.Warn(plain(u.Tool)+" failed and may have taken effect: verify before it is repeated", when(fields, u.Step, u.At)...)
 }
 
 // when adds the step, and the time if one was given.

@@ -156,6 +156,16 @@ func TestIncident(t *testing.T) {
 	}
 }
 
+func TestUnverified(t *testing.T) {
+	events, logs := watched(zapcore.WarnLevel)
+	events.Unverified(expediter.Unverified{Tool: "Pay\n", Moment: expediter.Moment{Step: 4, Category: cascade.Timeout, Text: "no answer\x1b[2J"}})
+	want := []line{{zapcore.WarnLevel, "Pay failed and may have taken effect: verify before it is repeated", map[string]any{"tool": "Pay",
+		"category": "timeout", "text": "no answer", "step": int64(4)}}}
+	if diff := cmp.Diff(want, lines(logs)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
 func TestIncidentOfManyTools(t *testing.T) {
 	events, logs := watched(zapcore.DebugLevel)
 	events.Incident(expediter.IncidentEvent{Kind: expediter.IncidentFlagged, Cause: "network",
