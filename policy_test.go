@@ -70,6 +70,12 @@ var rooms = map[string]room{
 			"go.uber.org/zap":         "the logger that it is made for",
 			"go.uber.org/zap/zapcore": "its levels",
 		}},
+	"integration/a2a": {rooms: []string{"capability", "cascade", "cascade/classify", "expediter/executor", "expediter/precheck"},
+		libraries: map[string]string{
+			"github.com/a2aproject/a2a-go/v2/a2a":                 "the protocol's types (docs/decisions/a2a.md)",
+			"github.com/a2aproject/a2a-go/v2/a2aclient":           "the client that it guards",
+			"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard": "reads an agent's card",
+		}},
 	"integration/httptool": {rooms: []string{"cascade/classify", "expediter/executor"}},
 
 	"report":           {quiet: true, rooms: []string{"budget", "capability", "cascade", "cascade/redact", "expediter", "expediter/breaker", "scope"}},
@@ -114,6 +120,7 @@ var loud = []string{"log", "log/slog", "net", "net/http", "os", "os/exec", "os/s
 
 // testLibraries are those that tests may import beside what their room may.
 var testLibraries = map[string]string{
+	"github.com/a2aproject/a2a-go/v2":    "real agents, for what talks to them",
 	"github.com/google/go-cmp":           "readable differences (docs/decisions/go-cmp.md)",
 	"pgregory.net/rapid":                 "state machines against a model (docs/decisions/rapid.md)",
 	"github.com/rogpeppe/go-internal":    "scripts that run commands (docs/decisions/testscript.md)",

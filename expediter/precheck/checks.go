@@ -80,7 +80,7 @@ func TCPAnswers(addr string) Check {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, "tcp", addr)
 		if err != nil {
-			return dialled(err)
+			return Dialled(err)
 		}
 		_ = conn.Close() // it answered; nothing was sent
 		return capability.Available, nil
@@ -104,7 +104,7 @@ func HTTPAnswers(url string) Check {
 		}
 		resp, err := client.Do(req)
 		if err != nil {
-			return dialled(err)
+			return Dialled(err)
 		}
 		_ = resp.Body.Close() // empty: the request was HEAD
 		if resp.StatusCode >= 500 && resp.StatusCode != http.StatusNotImplemented {
@@ -121,9 +121,10 @@ func found(there bool) capability.Score {
 	return capability.Unavailable
 }
 
-// dialled judges why a connection failed: the far end's word is a verdict,
-// trouble on this side or silence is none.
-func dialled(err error) (capability.Score, error) {
+// Dialled judges the error of a connection that could not be made, for checks
+// that talk to a server: the far end's word is a verdict, trouble on this side
+// or silence is none, and the error is handed back. A nil error is none either.
+func Dialled(err error) (capability.Score, error) {
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return capability.Available, err
