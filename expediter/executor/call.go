@@ -99,8 +99,8 @@ func (e *Executor) attempt(ctx context.Context, tool string, j job, r *Receipt) 
 
 // away runs the job in a goroutine of its own.
 func (e *Executor) away(ctx context.Context, p *permit, limit time.Duration, j job, r *Receipt) error {
-	end, f := e.apart(ctx, *p, limit, j)
-	e.settle(p, &end, r)
+	end, f := e.apart(ctx, p, limit, j)
+	e.settle(p, end, r)
 	switch end.way {
 	case abandoned:
 		f.recorded()
@@ -146,7 +146,7 @@ func (e *Executor) here(ctx context.Context, p *permit, j job, r *Receipt) error
 		end := e.broken(p.tool, recover())
 		e.settle(p, &end, r)
 		if end.way == panicked {
-			e.tellPanic(p.tool, end)
+			e.tellPanic(p.tool, &end)
 			panic(end.value)
 		}
 	}()

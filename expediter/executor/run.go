@@ -17,9 +17,9 @@ type flight struct {
 	e     *Executor
 	p     permit
 	state atomic.Int32
-	done  chan ending // what the tool came back with in time
-	late  ending      // what it came back with after that
-	back  func()      // gives the place back
+	done  chan struct{} // the tool is back in time
+	end   ending        // the tool's own, in time or late; its goroutine's until it is back
+	back  func()        // gives the place back
 }
 
 // The states of a flight. A late ending is noted after the caller has recorded
@@ -36,14 +36,14 @@ const (
 // apart runs the job in a goroutine of its own and waits for it, or until Grace
 // after its time is up. An abandoned flight is recorded by its caller, who then
 // calls recorded.
-func (e *Executor) apart(ctx context.Context, p permit, limit time.Duration, j job) (ending, *flight) {
+func (e *Executor) apart(ctx context.Context, p *permit, limit time.Duration, j job) (*ending, *flight) {
 	mine, cancel := within(ctx, limit)
 	defer cancel()
-	f := &flight{e: e, p: p, done: make(chan ending, 1)}
+	f := &flight{e: e, p: *p, done: make(chan struct{}, 1)}
 	go f.fly(mine, j)
 	select {
-	case end := <-f.done:
-		return end, f
+	case <-f.done:
+		return &f.end, f
 	case <-mine.Done():
 	}
 	err := ctx.Err() // before Grace: what ended the wait, not what came on top
@@ -53,8 +53,8 @@ func (e *Executor) apart(ctx context.Context, p permit, limit time.Duration, j j
 	grace := time.NewTimer(Grace)
 	defer grace.Stop()
 	select {
-	case end := <-f.done:
-		return end, f
+	case <-f.done:
+		return &f.end, f
 	case <-grace.C:
 	}
 	return f.abandon(err), f
@@ -71,17 +71,17 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 // fly runs the job and lands with its ending, whichever way it ends. It is the
 // whole of the tool's goroutine.
 func (f *flight) fly(ctx context.Context, j job) {
-	end := ending{way: exited}
+	f.end.way = exited
 	defer func() {
-		if end.way != returned {
-			end = f.e.broken(f.p.tool, recover())
+		if f.end.way != returned {
+			f.end = f.e.broken(f.p.tool, recover())
 		}
-		end.cut = ctx.Err() != nil
-		f.land(end)
+		f.end.cut = ctx.Err() != nil
+		f.land()
 	}()
-	err := j.run(ctx)
-	outcome := f.e.judge(f.p.tool, err, ctx.Err())
-	end = ending{way: returned, err: err, outcome: outcome}
+	f.end.err = j.run(ctx)
+	f.end.outcome = f.e.judge(f.p.tool, f.end.err, ctx.Err())
+	f.end.way = returned
 }
 
 // broken is the ending of a tool that did not return: it panicked with that
@@ -93,13 +93,12 @@ func (e *Executor) broken(tool string, value any) ending {
 	return ending{way: panicked, value: value, stack: debug.Stack(), outcome: e.judgePanic(tool, value)}
 }
 
-// land hands an ending to the caller, or notes that it comes late.
-func (f *flight) land(end ending) {
+// land hands the ending to the caller, or notes that it comes late.
+func (f *flight) land() {
 	if f.state.CompareAndSwap(aloft, toolBack) {
-		f.done <- end
+		f.done <- struct{}{}
 		return
 	}
-	f.late = end
 	if !f.state.CompareAndSwap(callerOff, lateBack) {
 		f.note()
 	}
@@ -107,13 +106,14 @@ func (f *flight) land(end ending) {
 
 // abandon ends the caller's wait, for the reason err, unless the tool is back
 // in this very moment.
-func (f *flight) abandon(err error) ending {
+func (f *flight) abandon(err error) *ending {
 	if !f.state.CompareAndSwap(aloft, callerOff) {
-		return <-f.done
+		<-f.done
+		return &f.end
 	}
 	f.e.running.Add(1)
 	f.back = f.p.place.abandon()
-	end := ending{way: abandoned, err: err, outcome: expediter.Ignored(), cut: true}
+	end := &ending{way: abandoned, err: err, outcome: expediter.Ignored(), cut: true}
 	if errors.Is(err, context.DeadlineExceeded) {
 		end.outcome = expediter.Failure(cascade.Timeout, err.Error())
 	}
@@ -132,13 +132,13 @@ func (f *flight) recorded() {
 func (f *flight) note() {
 	e, now := f.e, f.e.now()
 	f.back()
-	f.late.outcome.Duration = max(now.Sub(f.p.start), 0)
-	_, _ = e.cfg.Engine.Record(f.p.decision.Call, f.late.outcome, e.step(), now)
+	f.end.outcome.Duration = max(now.Sub(f.p.start), 0)
+	_, _ = e.cfg.Engine.Record(f.p.decision.Call, f.end.outcome, e.step(), now)
 	e.late.Add(1)
 	e.running.Add(-1)
-	e.tellPanic(f.p.tool, f.late)
+	e.tellPanic(f.p.tool, &f.end)
 	if e.cfg.CameBack != nil {
-		e.cfg.CameBack(Late{Tool: f.p.tool, Call: f.p.decision.Call, Outcome: f.late.outcome})
+		e.cfg.CameBack(Late{Tool: f.p.tool, Call: f.p.decision.Call, Outcome: f.end.outcome})
 	}
 }
 
@@ -150,7 +150,7 @@ type Late struct {
 	Outcome expediter.Outcome // of what it came back with; Duration is how long it took
 }
 
-func (e *Executor) tellPanic(tool string, end ending) {
+func (e *Executor) tellPanic(tool string, end *ending) {
 	if end.way == panicked && e.cfg.Panicked != nil {
 		e.cfg.Panicked(tool, end.value, end.stack)
 	}
