@@ -122,6 +122,7 @@ func (e *Executor) settle(p *permit, end *ending, r *Receipt) {
 	}
 	if end.way != returned || end.err != nil {
 		r.MayHaveTakenEffect = e.mayHaveTakenEffect(p.tool, end)
+		end.outcome.MayHaveTakenEffect = r.MayHaveTakenEffect && end.outcome.Result == cascade.Failed
 	}
 	if end.way == returned {
 		r.Answered, r.Used = true, UsedTool

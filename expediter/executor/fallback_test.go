@@ -300,10 +300,14 @@ func TestMayHaveTakenEffect(t *testing.T) {
 		for tool, effects := range map[string]bool{"send": true, "send/now": true, "search": false, "undeclared": false} {
 			t.Run(tt.name+" "+tool, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					e := newExecutor(t, executor.Config{Engine: newEngine(t, searching), Deadline: time.Second})
+					x := newEngine(t, searching)
+					e := newExecutor(t, executor.Config{Engine: x, Deadline: time.Second})
 					_, receipt, err := executor.Do(t.Context(), e, tool, tt.fn)
 					if got := receipt.MayHaveTakenEffect; got != (tt.want && effects) {
 						t.Errorf("got %v after %v", got, err)
+					}
+					if got := len(x.Status().Unverified) == 1; got != (tt.want && effects) {
+						t.Errorf("the engine keeps it to be verified: %v", got)
 					}
 					if over, ok := errors.AsType[*executor.Overdue](err); ok && strings.Contains(over.Error(), "may have taken effect") != effects {
 						t.Errorf("the error says %v", over)
