@@ -37,6 +37,7 @@ func New(in Input) Report {
 		r.History = append(r.History, Turn{Kind: redact.Text(string(h.Kind), maxName), Cause: redact.Text(h.Cause, maxName),
 			Members: cleanAll(h.Members, maxName), Moment: Moment{Step: h.Step, At: h.At}})
 	}
+	r.Substitutes = substitutesOf(in.Substitutes)
 	if in.Status != nil {
 		r.fill(in.Status)
 	}

@@ -21,6 +21,7 @@ type Input struct {
 	Scope       *scope.Result             // what the reduction gave
 	Work        []Work                    // the sub-tasks and what became of them
 	History     []expediter.IncidentEvent // incidents as they came and went
+	Substitutes []expediter.Substitute    // values that stood in for a tool's own; none is no gap
 	Interrupted bool                      // somebody stopped the run
 }
 
@@ -45,6 +46,7 @@ type Report struct {
 	Decisions       *Decisions    `json:"decisions,omitempty"`
 	Routes          []Route       `json:"routes,omitempty"`     // that the engine advised, oldest first
 	Unverified      []Unverified  `json:"unverified,omitempty"` // calls to verify before they are repeated, oldest first
+	Substitutes     []Substitute  `json:"substitutes,omitempty"`
 	Recommendations []string      `json:"recommendations,omitempty"`
 	Notes           []string      `json:"notes,omitempty"`   // modes that change what the numbers mean
 	Missing         []string      `json:"missing,omitempty"` // parts of the input that were not given
@@ -163,6 +165,17 @@ type Unverified struct {
 	Tool   string `json:"tool"`
 	Verify string `json:"verify"` // what to find out, in one sentence
 	Moment
+}
+
+// Substitute is a value that callers got instead of a tool's own: how often, and
+// of the latest when, why (Text) and how far it can be trusted.
+type Substitute struct {
+	Tool   string `json:"tool"`
+	Used   string `json:"used"` // alternative, last_good or default
+	Label  string `json:"label,omitempty"`
+	Lost   string `json:"lost"` // what the value lacks
+	Times  int    `json:"times"`
+	Moment        // the latest time
 }
 
 // Work is one sub-task and what became of it.

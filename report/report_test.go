@@ -87,7 +87,10 @@ func fullInput(t *testing.T) report.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report.Input{Task: "audit", Status: &st, Scope: &res, History: []expediter.IncidentEvent{
+	return report.Input{Task: "audit", Status: &st, Scope: &res, Substitutes: []expediter.Substitute{
+		{Tool: "WebSearch", Used: "last_good", Label: "[STALE DATA — retrieved at 2026-03-01T09:00:00Z, may not reflect current state]",
+			Lost: "what has changed since", Cause: "503 <Service>\x1b[31m Unavailable, token=hunter2hunter2", Step: 5, Times: 2},
+	}, History: []expediter.IncidentEvent{
 		{Kind: expediter.IncidentFlagged, Cause: "network", Members: []string{"Fetch", "WebSearch"}, Step: 5, At: second(50)},
 		{Kind: expediter.IncidentConfirmed, Cause: "network", Step: 8, At: second(80)},
 	}, Work: []report.Work{

@@ -50,7 +50,7 @@ func BudgetStatus(w io.Writer, st expediter.Status) error {
 // budget, what to do, and the effective policy.
 func Pause(w io.Writer, in Input) error {
 	r := New(in)
-	parts := []string{r.statusText(), r.unverifiedText(), textList("Policy", r.policyLines())}
+	parts := []string{r.statusText(), r.unverifiedText(), r.substitutesText(), textList("Policy", r.policyLines())}
 	if len(r.Missing) > 0 && (in.Status == nil || in.Work == nil) {
 		parts = append(parts, textList("Missing", plainLines(r.Missing)))
 	}
@@ -251,6 +251,7 @@ func (r Report) details() []section {
 	}
 	return []section{
 		{unverifiedTitle, r.unverifiedLines()},
+		{substitutesTitle, r.substituteLines()},
 		{"Unavailable tools", r.openLines()},
 		{"Incidents", r.incidentLines()},
 		{"Incident history", r.historyLines()},

@@ -244,7 +244,7 @@ func TestSubstitutes(t *testing.T) {
 		})
 	}
 	got := e.Substitutes()
-	want := []executor.Substitute{
+	want := []expediter.Substitute{
 		{Tool: "b", Used: "default", Label: "[DEGRADED — b gave no result; this is its declared default]", Lost: "the tool's own answer", Cause: "b is shut", Step: 7, At: 5, Times: 1},
 		{Tool: "a", Used: "default", Label: "[DEGRADED — a gave no result; this is its declared default]", Lost: "the tool's own answer", Cause: "a is slow", Step: 7, At: 5, Times: 2},
 	}

@@ -3,19 +3,9 @@ package executor
 import (
 	"sync"
 	"time"
-)
 
-// Substitute is one value that a caller of Do got instead of the tool's own, with how
-// often that happened.
-type Substitute struct {
-	Tool     string
-	Used     string // alternative, last_good or default
-	Label    string // of the latest
-	Lost     string
-	Cause    string // why the tool's own value is not there; of the latest
-	Step, At int64  // of the latest; At in milliseconds
-	Times    int    // for this tool and kind
-}
+	"github.com/expediter-go/expediter/expediter"
+)
 
 // maxStood is how many substitutes an Executor remembers.
 const maxStood = 100
@@ -23,11 +13,11 @@ const maxStood = 100
 // stood remembers the latest substitutes. It is safe for concurrent use.
 type stood struct {
 	mu   sync.Mutex
-	list []Substitute // oldest first
+	list []expediter.Substitute // oldest first
 }
 
 func (s *stood) add(tool string, r Receipt, step int64, at time.Time) {
-	now := Substitute{Tool: tool, Used: r.Used.String(), Label: r.Label, Lost: r.Lost, Cause: plain(text(r.Cause)),
+	now := expediter.Substitute{Tool: tool, Used: r.Used.String(), Label: r.Label, Lost: r.Lost, Cause: plain(text(r.Cause)),
 		Step: step, At: at.UnixMilli(), Times: 1}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,9 +35,9 @@ func (s *stood) add(tool string, r Receipt, step int64, at time.Time) {
 }
 
 // Substitutes lists the values that callers got instead of a tool's own, by tool
-// and kind, the latest last; at most 100. They belong into the report of a run.
-func (e *Executor) Substitutes() []Substitute {
+// and kind, the latest last; at most 100. They are for report.Input.
+func (e *Executor) Substitutes() []expediter.Substitute {
 	e.stood.mu.Lock()
 	defer e.stood.mu.Unlock()
-	return append([]Substitute(nil), e.stood.list...)
+	return append([]expediter.Substitute(nil), e.stood.list...)
 }
