@@ -129,17 +129,18 @@ func TestTrialGoesBesideAFullBulkhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newEngine(t, nil)
 		e := newExecutor(t, executor.Config{Engine: x, Deadline: time.Second, Limits: map[string]executor.Limit{"Grep": {Concurrent: 1}}})
-		if got := try(t.Context(), e, deaf); !errors.Is(got.err, context.DeadlineExceeded) {
+		hangs := func(context.Context) (string, error) { time.Sleep(executor.Hold / 2); return "late", nil }
+		if got := try(t.Context(), e, hangs); !errors.Is(got.err, context.DeadlineExceeded) {
 			t.Fatalf("got %v, want a timeout", got.err)
 		}
 		got := try(t.Context(), e, answer)
 		if got.value != "ran" || got.receipt.Decision.Verb != expediter.Probe || row(t, x, "Grep").State != breaker.Closed {
 			t.Errorf("the trial: got %q by %v, error %v", got.value, got.receipt.Decision.Verb, got.err)
 		}
-		if got := try(t.Context(), e, deaf); !errors.Is(got.err, executor.ErrSaturated) {
+		if got := try(t.Context(), e, answer); !errors.Is(got.err, executor.ErrSaturated) {
 			t.Errorf("while the abandoned call runs: got %v, want ErrSaturated", got.err)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(executor.Hold / 2)
 		if got := try(t.Context(), e, answer); got.err != nil {
 			t.Errorf("when it is back: got %v", got.err)
 		}

@@ -15,8 +15,8 @@ import (
 // or its caller has cancelled it. What it then returns is returned.
 const Grace = 100 * time.Millisecond
 
-// Config makes an Executor. It is validated once and copied. Its funcs may be
-// called concurrently and must not panic.
+// Config makes an Executor. It is validated once and copied. Its funcs and guards
+// may be called concurrently and must not panic.
 type Config struct {
 	Engine    *expediter.Engine
 	Step      func() int64             // the agent's step now; nil: expediter.NoStep

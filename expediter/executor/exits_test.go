@@ -189,3 +189,41 @@ func checkRecord(t *testing.T, x *expediter.Engine, e *executor.Executor, verb e
 		t.Errorf("the next request: got %v %v, want CALL or PROBE", d.Verb, d.Reason)
 	}
 }
+
+// What an abandoned call came back with changes nothing, and is noted: by the
+// observer, and in the journal behind the record of the timeout.
+func TestLateReturnsAreNoted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fn   func(context.Context) (string, error)
+		want cascade.Outcome
+	}{
+		"a value": {deaf, cascade.Succeeded},
+		"a panic": {func(context.Context) (string, error) { time.Sleep(time.Hour); panic("late") }, cascade.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var records []*expediter.Event
+				x, err := expediter.New(expediter.Config{Events: expediter.Events{Recorded: func(e *expediter.Event) { records = append(records, e) }}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var heard []executor.Late
+				e := newExecutor(t, executor.Config{Engine: x, Deadline: time.Second, CameBack: func(l executor.Late) { heard = append(heard, l) }})
+				got := try(t.Context(), e, tt.fn)
+				time.Sleep(2 * time.Hour)
+				synctest.Wait()
+				call := got.receipt.Decision.Call
+				if len(heard) != 1 || heard[0].Call != call || heard[0].Tool != "Grep" || heard[0].Outcome.Result != tt.want || heard[0].Outcome.Duration != time.Hour {
+					t.Errorf("heard %+v", heard)
+				}
+				if len(records) != 2 || records[0].Error != "" || records[1].Call != call || *records[1].Result != tt.want ||
+					records[1].Error != expediter.ErrAlreadyRecorded.Error() {
+					t.Errorf("the journal has %d records, want the timeout and a note", len(records))
+				}
+				if r := row(t, x, "Grep"); r.Consecutive != 1 || r.LastSuccess != nil {
+					t.Errorf("the late return counts: %+v", r)
+				}
+			})
+		})
+	}
+}
