@@ -240,3 +240,24 @@ func ExampleWhatIf() {
 	fmt.Println("saved", w.End().Saved)
 	// Output: CALL CALL CALL SKIP SKIP saved 2
 }
+
+// Calls that were issued together and fail alike are one observation under
+// interactive, and as many failures as they are under faithful.
+func TestWhatIfOfParallelFailures(t *testing.T) {
+	for name, want := range map[string]breaker.State{"interactive": breaker.Closed, "faithful": breaker.Open} {
+		policy, err := expediter.PolicyNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWhatIf(t, policy)
+		for call := range 5 {
+			w.Issue(call, "Grep", 1, 1000)
+		}
+		for call := range 5 {
+			w.Result(call, outcomeOf('F'), 1, 1000+int64(call))
+		}
+		if got := w.Status().Tools[0].State; got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+}
