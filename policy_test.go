@@ -110,6 +110,9 @@ var rooms = map[string]room{
 		"github.com/failsafe-go/failsafe-go/circuitbreaker": "its breaker",
 		"github.com/failsafe-go/failsafe-go/fallback":       "its fallback",
 		"github.com/failsafe-go/failsafe-go/timeout":        "its deadline",
+		"github.com/a2aproject/a2a-go/v2/a2a":               "the real peers, as A2A servers",
+		"github.com/a2aproject/a2a-go/v2/a2aclient":         "calls them",
+		"github.com/a2aproject/a2a-go/v2/a2asrv":            "serves them",
 	}},
 }
 

@@ -52,7 +52,7 @@ func measure(name string, p plan, visits []visit) figures {
 		}
 		f.callers++
 		f.endings[v.end]++
-		if v.peer != summarizer {
+		if v.peer >= p.ill {
 			waits = append(waits, v.took())
 			if v.end == own {
 				f.healthy++

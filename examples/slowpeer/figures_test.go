@@ -10,7 +10,7 @@ import (
 const s = time.Second
 
 func TestMeasure(t *testing.T) {
-	p := plan{slots: 4, begin: 10 * s, end: 20 * s, length: 40 * s}
+	p := plan{slots: 4, ill: 1, begin: 10 * s, end: 20 * s, length: 40 * s}
 	visits := []visit{
 		{peer: 1, arrived: 1 * s, started: 1 * s, ended: 2 * s, end: own, reached: true},
 		{peer: summarizer, arrived: 9 * s, started: 9 * s, ended: 12 * s, end: own, reached: true},      // reached it before the outage

@@ -104,9 +104,11 @@ func failsafeGuard(p plan) (guard, error) {
 	}, nil
 }
 
-// newExecutor has the policy of a service: trials by time, and no budget of
-// failures, which is for one agent's run. Parallel calls stay observations of
-// their own: each is another caller's.
+// newExecutor has the policy of a service, which nobody watches and where some
+// peers must not stop the others. Trials go by time. There is no budget of
+// failures, which is for one agent's run. Several slow peers are no incident, and
+// what is one pauses nothing for longer than a millisecond: a pause waits for a
+// human. Parallel calls stay observations of their own: each is another caller's.
 func newExecutor(p plan, now func() time.Time) (*executor.Executor, error) {
 	cfg := executor.Config{Now: now, Deadline: p.deadline, Limits: map[string]executor.Limit{}, Fallbacks: map[string]executor.Fallback{}}
 	var tools capability.Map
@@ -118,6 +120,7 @@ func newExecutor(p plan, now func() time.Time) (*executor.Executor, error) {
 	}
 	var err error
 	cfg.Engine, err = expediter.New(expediter.Config{Tools: tools, Policy: expediter.Policy{Budget: budget.Unlimited,
+		Cascade: expediter.Cascade{MinTools: p.peers + 1, ConfirmAfterMS: 1},
 		Policy: breaker.Policy{FailureThreshold: p.threshold,
 			Probe: breaker.Pacing{Unit: breaker.Time, Every: p.cooldown.Milliseconds()}}}})
 	if err != nil {

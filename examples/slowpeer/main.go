@@ -8,7 +8,7 @@
 // Runs are made in virtual time: a list of events in place of goroutines and
 // clocks, with the real libraries at every decision. A test holds them against
 // the same libraries as they are, to the nanosecond. With -real the callers are
-// goroutines and the peers are servers on loopback.
+// goroutines and the peers are A2A servers on loopback.
 package main
 
 import (
@@ -34,7 +34,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	flags := flag.NewFlagSet("slowpeer", flag.ContinueOnError)
 	svg := flags.String("svg", "", "also draw the chart into this `file`")
 	seed := flags.Uint64("seed", defaults.seed, "of the callers' arrivals")
-	inReal := flags.Bool("real", false, "run by the clock, against servers on loopback")
+	inReal := flags.Bool("real", false, "run by the clock, against A2A servers on loopback")
 	times := flags.Float64("times", 10, "with -real: how many times faster than the plan, at least 1")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	p.seed = *seed
 	mode, visits := "in virtual time", way.simulate
 	if *inReal {
-		mode = fmt.Sprintf("by the clock, %g times faster, against servers on loopback", *times)
+		mode = fmt.Sprintf("by the clock, %g times faster, against A2A servers on loopback", *times)
 		visits = func(w way, p plan) ([]visit, error) {
 			fmt.Fprintf(os.Stderr, "%s: %.0f s\n", w.name, p.length.Seconds() / *times)
 			return w.real(ctx, p, *times)

@@ -38,7 +38,9 @@ func TestVirtualTimeIsTheRealThing(t *testing.T) {
 	restless.cooldown, restless.begin, restless.end, restless.length, restless.seed = 1500*time.Millisecond, 5*time.Second, 35*time.Second, 50*time.Second, 2
 	crowded := defaults // full queues and bulkheads even when all is well
 	crowded.rate, crowded.limit, crowded.begin, crowded.end, crowded.length, crowded.seed = 390, 4, 5*time.Second, 25*time.Second, 40*time.Second, 3
-	for name, p := range map[string]plan{"defaults": defaults, "restless": restless, "crowded": crowded} {
+	epidemic := defaults // several peers at once
+	epidemic.ill, epidemic.begin, epidemic.end, epidemic.length, epidemic.seed = 3, 5*time.Second, 65*time.Second, 110*time.Second, 4
+	for name, p := range map[string]plan{"epidemic": epidemic, "defaults": defaults, "restless": restless, "crowded": crowded} {
 		for _, w := range ways {
 			t.Run(name+" "+w.name, func(t *testing.T) { testSame(t, w, p) })
 		}
@@ -112,6 +114,21 @@ func TestClaims(t *testing.T) {
 		if f.recovered > p.cooldown {
 			t.Errorf("seed %d: recovery took %v; want one interval of %v at most", p.seed, f.recovered, p.cooldown)
 		}
+	}
+}
+
+// Failure domains stay apart, however many peers turn slow at once: the engine
+// takes several timeouts for what they are, and pauses nothing.
+func TestThreeOfFivePeers(t *testing.T) {
+	p := defaults
+	p.ill = 3
+	runs := measuredByName(t, p)
+	if f := runs["no breaker"]; f.share > 0.2 {
+		t.Errorf("no breaker: healthy share %.3f; want a collapse", f.share)
+	}
+	f := runs["Expediter"]
+	if f.share < 0.95 || f.endings[refused]+f.endings[failed] > 0 || f.recovered > p.cooldown+p.deadline {
+		t.Errorf("Expediter: healthy share %.3f, endings %v, recovery %v; want 0.95, no errors, one interval", f.share, f.endings, f.recovered)
 	}
 }
 

@@ -9,11 +9,12 @@ import (
 // plan is what happens in a run, whatever stands between the orchestrator and
 // its peers. All times count from the beginning of the run.
 type plan struct {
-	slots    int           // worker slots of the orchestrator
-	peers    int           // the first one, the summarizer, turns slow
+	slots    int // worker slots of the orchestrator
+	peers    int
+	ill      int           // peers that turn slow, the first ones; the summarizer is the first
 	rate     float64       // requests per second for all peers together
 	quick    time.Duration // a call of a healthy peer, give or take a fifth
-	slow     time.Duration // a call that reaches the summarizer in the outage; 0: there is no outage
+	slow     time.Duration // a call that reaches an ill peer in the outage; 0: there is no outage
 	begin    time.Duration // of the outage
 	end      time.Duration // of the outage
 	length   time.Duration // of the run: nothing arrives after it
@@ -30,7 +31,7 @@ type plan struct {
 const summarizer = 0
 
 var defaults = plan{
-	slots: 20, peers: 5, rate: 100, quick: 50 * time.Millisecond, slow: 10 * time.Second,
+	slots: 20, peers: 5, ill: 1, rate: 100, quick: 50 * time.Millisecond, slow: 10 * time.Second,
 	begin: 20 * time.Second, end: 140 * time.Second, length: 200 * time.Second, patience: 5 * time.Second,
 	deadline: time.Second, limit: 8, threshold: 3, cooldown: 30 * time.Second, seed: 1,
 }
@@ -42,7 +43,7 @@ type request struct {
 	document int // that it asks about; callers ask about the same ones
 	arrives  time.Duration
 	takes    time.Duration // at a healthy peer
-	drags    time.Duration // at the summarizer in the outage
+	drags    time.Duration // at an ill one in the outage
 }
 
 const documents = 200
@@ -65,7 +66,7 @@ func (p plan) requests() []request {
 
 // serves is how long a peer takes for a request that reaches it at a time.
 func (p plan) serves(r request, at time.Duration) time.Duration {
-	if r.peer == summarizer && p.slow > 0 && p.begin <= at && at < p.end {
+	if r.peer < p.ill && p.slow > 0 && p.begin <= at && at < p.end {
 		return r.drags
 	}
 	return r.takes

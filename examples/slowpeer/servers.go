@@ -4,89 +4,111 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
+	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
 )
 
-// site is the peers as servers on loopback.
+// site is the peers as A2A servers on loopback, with a client for each.
 type site struct {
 	plan     plan
 	began    time.Time // set before the first request
 	requests []request
-	urls     []string
+	closing  context.Context
+	stop     context.CancelFunc
+	clients  []*a2aclient.Client
 	servers  []*http.Server
 	serving  sync.WaitGroup
-	client   *http.Client
+	wire     *http.Client
 }
 
 // open starts a server for each peer.
-func open(p plan) (*site, error) {
-	s := &site{plan: p, requests: p.requests(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4 * p.slots}}}
+func open(ctx context.Context, p plan) (*site, error) {
+	s := &site{plan: p, requests: p.requests(), wire: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4 * p.slots}}}
+	s.closing, s.stop = context.WithCancel(ctx)
 	for range p.peers {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("a peer needs a port on loopback: %w", err), s.close())
+		if err := s.add(ctx); err != nil {
+			return nil, errors.Join(err, s.close())
 		}
-		server := &http.Server{Handler: http.HandlerFunc(s.answer), ReadHeaderTimeout: time.Minute}
-		s.servers, s.urls = append(s.servers, server), append(s.urls, "http://"+l.Addr().String())
-		s.serving.Go(func() { _ = server.Serve(l) }) // ends with ErrServerClosed
 	}
 	return s, nil
 }
 
+// add starts one server, which speaks JSON-RPC.
+func (s *site) add(ctx context.Context) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("a peer needs a port on loopback: %w", err)
+	}
+	agent := a2asrv.NewHandler(s, a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
+	server := &http.Server{Handler: a2asrv.NewJSONRPCHandler(agent), ReadHeaderTimeout: time.Minute}
+	s.servers = append(s.servers, server)
+	s.serving.Go(func() { _ = server.Serve(l) }) // ends with ErrServerClosed
+	client, err := a2aclient.NewFromEndpoints(ctx, []*a2a.AgentInterface{
+		a2a.NewAgentInterface("http://"+l.Addr().String(), a2a.TransportProtocolJSONRPC)}, a2aclient.WithJSONRPCTransport(s.wire))
+	s.clients = append(s.clients, client)
+	return err
+}
+
 func (s *site) close() error {
+	s.stop()
 	var errs []error
 	for _, server := range s.servers {
 		errs = append(errs, server.Close())
 	}
 	s.serving.Wait()
-	s.client.CloseIdleConnections()
+	s.wire.CloseIdleConnections()
 	return errors.Join(errs...)
 }
 
-const numberHeader = "Request-Number"
+// Execute is the work of a peer on the request whose number is the message: it
+// takes as long as the plan says. That its caller has gone does not stop it, as
+// it does not stop an agent.
+func (s *site) Execute(_ context.Context, asked *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		number, err := numberOf(asked.Message)
+		if err != nil || number < 0 || number >= len(s.requests) {
+			yield(nil, fmt.Errorf("the message is no number of a request: %w", a2a.ErrInvalidParams))
+			return
+		}
+		sleep(s.closing, s.plan.serves(s.requests[number], time.Since(s.began)))
+		yield(a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart(fresh)), nil)
+	}
+}
 
-// answer takes as long as the plan says, or until the caller has gone.
-func (s *site) answer(w http.ResponseWriter, r *http.Request) {
-	number, err := strconv.Atoi(r.Header.Get(numberHeader))
-	if err != nil || number < 0 || number >= len(s.requests) {
-		http.Error(w, numberHeader+" is missing or is not in the plan", http.StatusBadRequest)
-		return
+// Cancel has nothing to stop.
+func (s *site) Cancel(_ context.Context, asked *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateCanceled, nil), nil)
 	}
-	if sleep(r.Context(), s.plan.serves(s.requests[number], time.Since(s.began))) {
-		fmt.Fprintln(w, fresh)
+}
+
+func numberOf(m *a2a.Message) (int, error) {
+	if m == nil || len(m.Parts) == 0 {
+		return 0, errors.New("no text")
 	}
+	return strconv.Atoi(m.Parts[0].Text())
 }
 
 // ask calls the peer of a request.
 func (s *site) ask(ctx context.Context, r request) error {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, s.urls[r.peer], nil)
-	if err != nil {
-		return err
-	}
-	q.Header.Set(numberHeader, strconv.Itoa(r.number))
-	a, err := s.client.Do(q)
-	if err != nil {
-		return err
-	}
-	defer a.Body.Close()
-	if _, err := io.Copy(io.Discard, io.LimitReader(a.Body, 1<<10)); err != nil {
-		return err
-	}
-	if a.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %s", name(r.peer), a.Status)
-	}
-	return nil
+	_, err := s.clients[r.peer].SendMessage(ctx, &a2a.SendMessageRequest{
+		Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(strconv.Itoa(r.number)))})
+	return err
 }
 
 // real runs a way against servers, times faster than the plan.
 func (w way) real(ctx context.Context, p plan, times float64) (visits []visit, err error) {
 	p = w.plan(p).faster(times)
-	s, err := open(p)
+	s, err := open(ctx, p)
 	if err != nil {
 		return nil, err
 	}

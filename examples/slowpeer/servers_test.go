@@ -1,14 +1,16 @@
 package main
 
 import (
-	"net/http"
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
 // Real servers, without a word about speed: a machine may be busy.
 func TestServers(t *testing.T) {
-	well := plan{slots: 20, peers: 5, rate: 150, quick: time.Millisecond, length: 300 * time.Millisecond, end: time.Second,
+	well := plan{slots: 20, peers: 5, ill: 1, rate: 150, quick: time.Millisecond, length: 300 * time.Millisecond, end: time.Second,
 		patience: time.Minute, deadline: time.Minute, limit: 20, threshold: 3, cooldown: time.Minute, seed: 1}
 	ill := well // the summarizer is slow all the time, and its callers have no patience
 	ill.slow, ill.deadline = time.Hour, 50*time.Millisecond
@@ -47,24 +49,17 @@ func TestServers(t *testing.T) {
 }
 
 func TestServersRefuseStrangers(t *testing.T) {
-	s, err := open(plan{slots: 1, peers: 1, rate: 1, length: time.Second, seed: 1})
+	s, err := open(t.Context(), plan{slots: 1, peers: 1, rate: 1, length: time.Second, seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
-	for _, number := range []string{"", "x", "-1", "1000000"} {
-		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.urls[0], nil)
-		if err != nil {
-			t.Fatal(err)
+	for _, text := range []string{"", "x", "-1", "1000000"} {
+		_, err := s.clients[0].SendMessage(t.Context(), &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text))})
+		if !errors.Is(err, a2a.ErrInvalidParams) {
+			t.Errorf("%q: got %v, want invalid parameters", text, err)
 		}
-		q.Header.Set(numberHeader, number)
-		a, err := s.client.Do(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a.Body.Close()
-		if a.StatusCode != http.StatusBadRequest {
-			t.Errorf("number %q: got %s, want 400", number, a.Status)
-		}
+	}
+	if err := s.close(); err != nil {
+		t.Error(err)
 	}
 }
