@@ -11,43 +11,6 @@ import (
 	"github.com/expediter-go/expediter/expediter"
 )
 
-// job is what one call runs, without its type.
-type job interface {
-	run(context.Context) error // once
-	result() any               // what it returned beside the error
-	accept(any) bool           // takes a value instead of that; false: it is of another type
-}
-
-type typed[T any] struct {
-	fn      func(context.Context) (T, error)
-	value   T // belongs to the goroutine of fn until that has answered
-	instead T
-}
-
-func (j *typed[T]) run(ctx context.Context) (err error) {
-	j.value, err = j.fn(ctx)
-	return err
-}
-
-func (j *typed[T]) result() any { return j.value }
-
-func (j *typed[T]) accept(v any) (ok bool) {
-	j.instead, ok = v.(T)
-	return ok
-}
-
-// given is what Do returns.
-func (j *typed[T]) given(used Used) T {
-	switch used {
-	case UsedTool:
-		return j.value
-	case UsedAlternative, UsedLastGood, UsedDefault:
-		return j.instead
-	}
-	var none T
-	return none
-}
-
 // way is how a call ended. The zero value is the one that promises least.
 type way uint8
 
@@ -68,49 +31,82 @@ type ending struct {
 	stack   []byte
 }
 
-// call is Do without its type. What the call holds is given back on every path
-// that leaves it. The receipt is the caller's, since it is too large to be handed
-// from func to func.
-func (e *Executor) call(ctx context.Context, tool string, j job, r *Receipt) error {
-	err := e.attempt(ctx, tool, j, r)
-	if len(e.cfg.Fallbacks) == 0 {
-		return err
-	}
-	return e.orElse(ctx, tool, j, r, err)
-}
-
-// attempt is call without fallbacks.
-func (e *Executor) attempt(ctx context.Context, tool string, j job, r *Receipt) error {
+// attempt is Do without fallbacks. What the call holds is given back on every
+// path that leaves it. The receipt is its caller's, since it is too large to be
+// handed from func to func.
+func attempt[T any](ctx context.Context, e *Executor, tool string, fn func(context.Context) (T, error), r *Receipt) (T, error) {
 	p := permit{tool: tool}
-	err := e.admit(ctx, &p)
-	r.Decision = p.decision
-	if err != nil {
-		if r.Decision.Verb.Go() { // ctx ended while it waited for a place
-			r.Outcome = expediter.Ignored()
-		}
-		return err
+	if err := e.enter(ctx, &p, r); err != nil {
+		var none T
+		return none, err
 	}
-	limit := e.deadline(tool)
-	if limit == 0 && ctx.Done() == nil {
-		return e.here(ctx, &p, j, r)
+	if limit := e.deadline(tool); limit > 0 || ctx.Done() != nil {
+		return away(ctx, e, &p, limit, fn, r)
 	}
-	return e.away(ctx, &p, limit, j, r)
+	return here(ctx, e, &p, fn, r)
 }
 
-// away runs the job in a goroutine of its own.
-func (e *Executor) away(ctx context.Context, p *permit, limit time.Duration, j job, r *Receipt) error {
-	end, f := e.apart(ctx, p, limit, j)
+// enter is admit with a receipt.
+func (e *Executor) enter(ctx context.Context, p *permit, r *Receipt) error {
+	err := e.admit(ctx, p)
+	r.Decision = p.decision
+	if err != nil && r.Decision.Verb.Go() { // ctx ended while it waited for a place
+		r.Outcome = expediter.Ignored()
+	}
+	return err
+}
+
+// away runs fn in a goroutine of its own.
+func away[T any](ctx context.Context, e *Executor, p *permit, limit time.Duration, fn func(context.Context) (T, error), r *Receipt) (T, error) {
+	var value, none T // value belongs to the goroutine of fn until that has answered
+	end, f := e.apart(ctx, p, limit, func(ctx context.Context) (err error) {
+		value, err = fn(ctx)
+		return err
+	})
 	e.settle(p, end, r)
 	switch end.way {
 	case abandoned:
 		f.recorded()
+		return none, end.err
 	case panicked:
 		e.tellPanic(p.tool, end)
 		panic(end.value)
 	case exited:
 		runtime.Goexit()
 	}
-	return end.err
+	return value, end.err
+}
+
+// here runs fn on its caller's goroutine, for a call that nobody can end.
+func here[T any](ctx context.Context, e *Executor, p *permit, fn func(context.Context) (T, error), r *Receipt) (T, error) {
+	back := false
+	defer func() {
+		if !back {
+			e.broke(p, recover(), r)
+		}
+	}()
+	value, err := fn(ctx)
+	var end ending
+	end.way, end.err = returned, err
+	if err == nil { // a copy of the whole outcome would cost more than the rest
+		end.outcome.Result = cascade.Succeeded
+	} else {
+		end.outcome = e.judge(p.tool, err, nil)
+	}
+	back = true
+	e.settle(p, &end, r)
+	return value, err
+}
+
+// broke settles a call on its caller's goroutine that did not return, and lets
+// the panic go on.
+func (e *Executor) broke(p *permit, value any, r *Receipt) {
+	end := e.broken(p.tool, value)
+	e.settle(p, &end, r)
+	if end.way == panicked {
+		e.tellPanic(p.tool, &end)
+		panic(end.value)
+	}
 }
 
 // settle records an ending, tells the guard and gives the place back. An
@@ -135,33 +131,6 @@ func (e *Executor) settle(p *permit, end *ending, r *Receipt) {
 	if p.tell != nil {
 		p.tell(end.told())
 	}
-}
-
-// here runs the job on its caller's goroutine, for a call that nobody can end.
-func (e *Executor) here(ctx context.Context, p *permit, j job, r *Receipt) error {
-	back := false
-	defer func() {
-		if back {
-			return
-		}
-		end := e.broken(p.tool, recover())
-		e.settle(p, &end, r)
-		if end.way == panicked {
-			e.tellPanic(p.tool, &end)
-			panic(end.value)
-		}
-	}()
-	err := j.run(ctx)
-	var end ending
-	end.way, end.err = returned, err
-	if err == nil { // a copy of the whole outcome would cost more than the rest
-		end.outcome.Result = cascade.Succeeded
-	} else {
-		end.outcome = e.judge(p.tool, err, nil)
-	}
-	back = true
-	e.settle(p, &end, r)
-	return err
 }
 
 func (e *Executor) now() time.Time {

@@ -119,10 +119,12 @@ type Receipt struct {
 // in a goroutine of its own and its context ends when Do returns. Without, fn
 // runs on the caller's goroutine and in ctx.
 func Do[T any](ctx context.Context, e *Executor, tool string, fn func(context.Context) (T, error)) (T, Receipt, error) {
-	j := &typed[T]{fn: fn}
 	var r Receipt
-	err := e.call(ctx, tool, j, &r)
-	return j.given(r.Used), r, err
+	value, err := attempt(ctx, e, tool, fn, &r)
+	if len(e.cfg.Fallbacks) > 0 {
+		value, err = orElse(ctx, e, tool, value, err, &r)
+	}
+	return value, r, err
 }
 
 // Wrap returns fn guarded by Do, for callers that need no Receipt. A value that

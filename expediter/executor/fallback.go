@@ -96,30 +96,32 @@ func (f Fallback) faults(tool string, in entry) []string {
 	return faults
 }
 
-// orElse is what follows an attempt of a tool that may have a fallback.
-func (e *Executor) orElse(ctx context.Context, tool string, j job, r *Receipt, err error) error {
-	name, ok := capability.Nearest(e.cfg.Fallbacks, tool)
-	if !ok || e.entry(tool).noSubstitute {
-		return err
-	}
-	f := e.cfg.Fallbacks[name]
-	if err == nil {
-		if f.LastGood {
-			e.keepGood(ctx, tool, j.result())
+// orElse is what follows an attempt that gave value and err.
+func orElse[T any](ctx context.Context, e *Executor, tool string, value T, err error, r *Receipt) (T, error) {
+	f, ok := e.fallback(tool)
+	switch {
+	case ok && err == nil && f.LastGood:
+		e.keepGood(ctx, tool, value)
+	case ok && err != nil && wanting(r, err):
+		s := stand{e: e, tool: tool, f: f, r: *r, err: err}
+		instead := value
+		s.accept = func(v any) (ok bool) {
+			instead, ok = v.(T)
+			return ok
 		}
-		return nil
+		err = s.find(ctx)
+		*r = s.r
+		if err == nil {
+			return instead, nil
+		}
 	}
-	if !wanting(r, err) {
-		return err
-	}
-	s := stand{e: e, tool: tool, f: f, j: j, r: *r, err: err}
-	found := s.alternative(ctx) || !s.r.MayHaveTakenEffect && (s.lastGood(ctx) || s.byDefault())
-	if found {
-		s.r.Cause, s.err = err, nil
-		e.stood.add(tool, s.r, e.step(), e.now())
-	}
-	*r = s.r
-	return s.err
+	return value, err
+}
+
+// fallback is the tool's own, or its parent's; ok is false if nothing may stand in.
+func (e *Executor) fallback(tool string) (f Fallback, ok bool) {
+	name, ok := capability.Nearest(e.cfg.Fallbacks, tool)
+	return e.cfg.Fallbacks[name], ok && !e.entry(tool).noSubstitute
 }
 
 // wanting reports whether something may stand in for the call.
@@ -131,15 +133,25 @@ func wanting(r *Receipt, err error) bool {
 	return refused && r.Decision.Verb == expediter.Skip
 }
 
-// stand looks for what stands in for one call. Each of its methods reports
-// whether it has found it.
+// stand looks for what stands in for one call.
 type stand struct {
-	e    *Executor
-	tool string
-	f    Fallback
-	j    job
-	r    Receipt
-	err  error
+	e      *Executor
+	tool   string
+	f      Fallback
+	accept func(any) bool // takes a value; false: it is of another type
+	r      Receipt
+	err    error
+}
+
+// find returns nil if something stands in, else the error to return.
+func (s *stand) find(ctx context.Context) error {
+	cause := s.err
+	if !s.alternative(ctx) && (s.r.MayHaveTakenEffect || !s.lastGood(ctx) && !s.byDefault()) {
+		return s.err
+	}
+	s.r.Cause = cause
+	s.e.stood.add(s.tool, s.r, s.e.step(), s.e.now())
+	return nil
 }
 
 func (s *stand) alternative(ctx context.Context) bool {
@@ -147,9 +159,8 @@ func (s *stand) alternative(ctx context.Context) bool {
 	if s.f.Alternative == nil || route == nil || route.Kind != capability.UseAlternative || route.Tool != s.f.AlternativeTool {
 		return false
 	}
-	j := &typed[any]{fn: s.f.Alternative}
 	r := new(Receipt)
-	err := s.e.attempt(ctx, s.f.AlternativeTool, j, r)
+	v, err := attempt(ctx, s.e, s.f.AlternativeTool, s.f.Alternative, r)
 	s.r.Instead = r
 	if err != nil {
 		s.r.MayHaveTakenEffect = r.MayHaveTakenEffect
@@ -160,7 +171,7 @@ func (s *stand) alternative(ctx context.Context) bool {
 	if lost == "" {
 		lost = "not declared"
 	}
-	return s.use(UsedAlternative, j.value, route.Label.String(), lost)
+	return s.use(UsedAlternative, v, route.Label.String(), lost)
 }
 
 func (s *stand) lastGood(ctx context.Context) bool {
@@ -184,7 +195,7 @@ func (s *stand) byDefault() bool {
 }
 
 func (s *stand) use(used Used, v any, label, lost string) bool {
-	if !s.j.accept(v) {
+	if !s.accept(v) {
 		s.r.Err = errors.Join(s.r.Err, fmt.Errorf("executor: %s of %.64q is %T, which its caller does not take; give the type that Do is called with", used, s.tool, v))
 		return false
 	}

@@ -33,14 +33,14 @@ const (
 	lateBack        // the tool came back before it had
 )
 
-// apart runs the job in a goroutine of its own and waits for it, or until Grace
+// apart runs run in a goroutine of its own and waits for it, or until Grace
 // after its time is up. An abandoned flight is recorded by its caller, who then
 // calls recorded.
-func (e *Executor) apart(ctx context.Context, p *permit, limit time.Duration, j job) (*ending, *flight) {
+func (e *Executor) apart(ctx context.Context, p *permit, limit time.Duration, run func(context.Context) error) (*ending, *flight) {
 	mine, cancel := within(ctx, limit)
 	defer cancel()
 	f := &flight{e: e, p: *p, done: make(chan struct{}, 1)}
-	go f.fly(mine, j)
+	go f.fly(mine, run)
 	select {
 	case <-f.done:
 		return &f.end, f
@@ -68,9 +68,9 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 	return context.WithCancel(ctx)
 }
 
-// fly runs the job and lands with its ending, whichever way it ends. It is the
+// fly runs run and lands with its ending, whichever way it ends. It is the
 // whole of the tool's goroutine.
-func (f *flight) fly(ctx context.Context, j job) {
+func (f *flight) fly(ctx context.Context, run func(context.Context) error) {
 	f.end.way = exited
 	defer func() {
 		if f.end.way != returned {
@@ -79,7 +79,7 @@ func (f *flight) fly(ctx context.Context, j job) {
 		f.end.cut = ctx.Err() != nil
 		f.land()
 	}()
-	f.end.err = j.run(ctx)
+	f.end.err = run(ctx)
 	f.end.outcome = f.e.judge(f.p.tool, f.end.err, ctx.Err())
 	f.end.way = returned
 }
