@@ -283,3 +283,15 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("counts: got %+v, want 200 calls and successes", got)
 	}
 }
+
+func TestDoAllocatesNothing(t *testing.T) {
+	e := newExecutor(t, executor.Config{Engine: newEngine(t, nil)})
+	got := testing.AllocsPerRun(100, func() {
+		if _, _, err := executor.Do(context.Background(), e, "Grep", nothing); err != nil {
+			t.Error(err)
+		}
+	})
+	if got != 0 {
+		t.Errorf("got %v allocations a call, want 0", got)
+	}
+}
