@@ -22,13 +22,17 @@ import (
 // request is a trial.
 func newEngine(t *testing.T, m capability.Map) *expediter.Engine {
 	t.Helper()
-	x, err := expediter.New(expediter.Config{Tools: m, Policy: expediter.Policy{
-		Policy: breaker.Policy{FailureThreshold: 1, Probe: breaker.Pacing{Every: 1}}, Budget: 100,
-	}})
+	x, err := newEngineOf(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return x
+}
+
+func newEngineOf(m capability.Map) (*expediter.Engine, error) {
+	return expediter.New(expediter.Config{Tools: m, Policy: expediter.Policy{
+		Policy: breaker.Policy{FailureThreshold: 1, Probe: breaker.Pacing{Every: 1}}, Budget: 100,
+	}})
 }
 
 func newExecutor(t *testing.T, cfg executor.Config) *executor.Executor {

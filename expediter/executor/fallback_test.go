@@ -226,6 +226,18 @@ func TestLastGoodIsBounded(t *testing.T) {
 	if kept != 1000 {
 		t.Errorf("kept %d results, want 1000", kept)
 	}
+	ask("500", "") // the oldest, which is in use again
+	if err := x.Reset("read", "test", 1, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	ask("one more", "v")
+	if err := x.ForceOpen("read", "test", 1, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	_, first := ask("500", "")
+	if _, second := ask("501", ""); first != nil || second == nil {
+		t.Errorf("the result that was used last: %v; the one that was not for longest: %v", first, second)
+	}
 	huge := newExecutor(t, executor.Config{Engine: newEngine(t, nil), Fallbacks: map[string]executor.Fallback{"read": {LastGood: true}}})
 	for _, value := range []string{"small", strings.Repeat("x", 2<<20)} {
 		executor.Do(executor.Asking(t.Context(), "q"), huge, "read", func(context.Context) (string, error) { return value, nil })
