@@ -49,8 +49,10 @@ func (e *evidence) byHTTP() (class, string, bool) {
 	if !ok {
 		return 0, "", false
 	}
-	if c, rule, ok := match(e.folded, r.text); ok {
-		return c, rule, true
+	if len(r.text) > 0 {
+		if c, rule, ok := match(e.folded, r.text); ok {
+			return c, rule, true
+		}
 	}
 	rule := "http:" + strconv.Itoa(e.HTTPStatus)
 	switch {

@@ -237,6 +237,8 @@ func TestCodes(t *testing.T) {
 		{"410 of an MCP endpoint", Observation{Protocol: MCP, HTTPStatus: 410}, "tool_missing"},
 		{"404 of an MCP endpoint", Observation{Protocol: MCP, HTTPStatus: 404, Result: "404 page not found"}, "tool_missing"},
 		{"404 with a session", Observation{Protocol: MCP, HTTPStatus: 404, Header: header("Mcp-Session-Id", "x")}, "network"},
+		{"401, whatever the text", Observation{HTTPStatus: 401, Result: "server error"}, "auth"},
+		{"504, whatever the text", Observation{HTTPStatus: 504, Result: "internal server error"}, "timeout"},
 		{"404 of a peer", Observation{Protocol: A2A, HTTPStatus: 404}, "tool_missing"},
 		{"404 of a peer's task", Observation{Protocol: A2A, HTTPStatus: 404, Result: "TASK_NOT_FOUND"}, "invalid_input"},
 		{"MCP: client is closing", Observation{Protocol: MCP, RPCCode: -32003}, "network"},

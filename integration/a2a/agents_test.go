@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -33,6 +34,7 @@ type bench struct {
 	mu    sync.Mutex
 	now   time.Time
 	heard []string
+	took  int64 // milliseconds of the latest record
 }
 
 func newBench(t testing.TB, m capability.Map) *bench {
@@ -74,6 +76,7 @@ func (b *bench) hear(e *expediter.Event) {
 		line = e.Decided.Decision.String() + " " + e.Tool
 	case e.Result != nil:
 		line = e.Result.String()
+		b.note(e.DurationMS)
 		if line == "failure" {
 			line += " " + e.Category.String()
 		}
@@ -177,7 +180,7 @@ type agent struct {
 func newAgent(t testing.TB) a2asrv.RequestHandler {
 	a := agent{stuck: make(chan struct{})}
 	t.Cleanup(func() { close(a.stuck) })
-	return a2asrv.NewHandler(a)
+	return a2asrv.NewHandler(a, a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
 }
 
 var states = map[string]a2a.TaskState{
@@ -229,16 +232,20 @@ func send(ctx context.Context, c *a2aclient.Client, text string) (a2a.SendMessag
 	return c.SendMessage(ctx, request(text))
 }
 
-// stream reads a stream to its end and counts its events.
-func stream(ctx context.Context, c *a2aclient.Client, text string) (events int, err error) {
-	for event, e := range c.SendStreamingMessage(ctx, request(text)) {
-		if e != nil {
-			err = e
-		} else if event != nil {
-			events++
+// stream reads a stream and counts its events, up to one after which the agent
+// waits for somebody: the library's server may leave the stream open there.
+func stream(ctx context.Context, c *a2aclient.Client, text string) (events int, failed error) {
+	for event, err := range c.SendStreamingMessage(ctx, request(text)) {
+		if err != nil {
+			return events, err
+		}
+		events++
+		update, ok := event.(*a2a.TaskStatusUpdateEvent)
+		if ok && (update.Status.State == a2a.TaskStateAuthRequired || update.Status.State == a2a.TaskStateInputRequired) {
+			break
 		}
 	}
-	return events, err
+	return events, nil
 }
 
 // writing answers every request with the text.
@@ -250,4 +257,10 @@ func writing(status int, text string, headers ...string) http.Handler {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, text)
 	})
+}
+
+func (b *bench) note(ms int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.took = ms
 }

@@ -98,23 +98,28 @@ func TestOtherMethods(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		b.tell(t, "CALL travel", "success")
-		got, err := send(ctx, c, "input which city?")
-		if err != nil {
-			t.Fatal(err)
+		_, _ = c.ListTasks(ctx, &a2a.ListTasksRequest{}) // refused for want of a user, which is an answer
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.heard) != 2 || !strings.HasPrefix(b.heard[0], "CALL") {
+			t.Errorf("got %q, want one call and its record", b.heard)
 		}
-		b.tell(t, "CALL travel", "ignored")
-		if _, err := c.CancelTask(ctx, &a2a.CancelTaskRequest{ID: got.(*a2a.Task).ID}); err != nil {
+	})
+}
+
+// To be canceled is what a task was asked for.
+func TestCancel(t *testing.T) {
+	each(t, func(t *testing.T, bind binding) {
+		canceled := `{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_CANCELED"}}`
+		if bind.protocol == a2a.TransportProtocolJSONRPC {
+			canceled = `{"jsonrpc":"2.0","id":"1","result":` + canceled + `}`
+		}
+		addr, _ := listen(t, "", writing(200, canceled))
+		b := newBench(t, nil)
+		if _, err := b.guarded(t, bind, addr, "travel").CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: "t1"}); err != nil {
 			t.Error(err)
 		}
 		b.tell(t, "CALL travel", "success")
-		if _, err := c.ListTasks(ctx, &a2a.ListTasksRequest{}); err != nil {
-			t.Log(err) // some stores want a user; it is an answer all the same
-		}
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if len(b.heard) != 2 {
-			t.Errorf("got %q, want one call and its record", b.heard)
-		}
 	})
 }
 
@@ -213,4 +218,17 @@ func TestNew(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An interceptor without the transport judges statuses by their texts.
+func TestInterceptorAlone(t *testing.T) {
+	each(t, func(t *testing.T, bind binding) {
+		addr, _ := listen(t, "", writing(503, "later", "Retry-After", "3600"))
+		b := newBench(t, nil)
+		c := client(t, bind, addr, a2aclient.WithCallInterceptors(b.peer(t, "travel")))
+		for range 3 {
+			_, _ = send(t.Context(), c, "completed")
+		}
+		b.tell(t, "CALL travel", "failure upstream", "SKIP travel", "PROBE travel", "failure upstream")
+	})
 }
