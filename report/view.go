@@ -26,6 +26,9 @@ func ScopeView(st *expediter.Status) scope.View {
 		if !s.Usable && t.State == breaker.Closed {
 			s.State, s.Reason = t.Score.String(), t.Score.String()
 		}
+		if s.Usable && t.Unverified > 0 {
+			s.Reason, s.Unblock = "a failed call may have taken effect", []string{"find out what it did, before it is repeated"}
+		}
 		if r := t.ViableRoute; r != nil && r.Kind == capability.UseAlternative {
 			s.Alternative, s.Method, s.Degradation = r.Tool, r.Method, r.Degradation
 		}

@@ -46,13 +46,13 @@ func (a Account) scope(view scope.View) *scope.Result {
 	}
 	for i, w := range a.Work {
 		if w.State == Deferred {
-			deferItem(&reduced.Items[i], w.Tool)
+			deferItem(&reduced.Items[i], w.Tool, view)
 		}
 	}
 	return &reduced
 }
 
-func deferItem(it *scope.Item, tool string) {
+func deferItem(it *scope.Item, tool string, view scope.View) {
 	it.Verdict = scope.Deferred
 	i := slices.IndexFunc(it.Needs, func(n scope.Need) bool { return n.Tool == tool })
 	if i < 0 || it.Needs[i].Blocked() {
@@ -61,6 +61,10 @@ func deferItem(it *scope.Item, tool string) {
 	n := &it.Needs[i]
 	if n.Alternative != "" {
 		n.Unblock = append(n.Unblock, "say in the task how "+n.Alternative+" can stand in")
+	}
+	if n.Usable { // it was deferred for another reason than its state
+		t := view(tool)
+		n.Reason, n.Unblock = t.Reason, slices.Clone(t.Unblock)
 	}
 	n.Usable, n.Alternative, n.Method, n.Degradation = false, "", "", ""
 }

@@ -104,6 +104,9 @@ func (r *Run) conclude(ctx context.Context, j *job, t task.Tool, argv []string, 
 	case answered:
 		j.Outputs = append(j.Outputs, Output{Tool: t.Name, Text: f.stdout, Dropped: f.dropped, Label: r.label(t, argv, f)})
 		return succeeded
+	case o.MayHaveTakenEffect && r.effects(t.Name) == capability.Destructive:
+		r.settle(j, Deferred, fmt.Sprintf("%s failed: %s; it may have taken effect: verify that before it is repeated", t.Name, o.Text))
+		return settled
 	case o.Result == cascade.Failed:
 		j.failure = fmt.Sprintf("%s failed: %s", t.Name, o.Text)
 		return waiting
