@@ -2,6 +2,7 @@ package a2apeer
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -79,9 +80,4 @@ func (c *call) closed(ended bool) {
 }
 
 // errEnded is what a stream came to that just ended.
-var errEnded error = streamEnded{}
-
-type streamEnded struct{}
-
-func (streamEnded) Error() string { return "the stream ended before its task did" }
-func (streamEnded) Unwrap() error { return io.ErrUnexpectedEOF }
+var errEnded = fmt.Errorf("the stream ended before its task did: %w", io.ErrUnexpectedEOF)

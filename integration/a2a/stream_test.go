@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -137,6 +138,23 @@ func TestStreamThatItsReaderLeaves(t *testing.T) {
 			}
 		}()
 		b.tell(t, "CALL travel", "ignored")
+	})
+}
+
+// The rest of the stream, which is there already, is not looked at.
+func TestStreamThatItsReaderLeavesAtItsEnd(t *testing.T) {
+	each(t, func(t *testing.T, bind binding) {
+		text := events(bind, working, done)
+		for name, headers := range map[string][]string{"in one piece": {"Content-Length", strconv.Itoa(len(text))}, "in chunks": nil} {
+			t.Run(name, func(t *testing.T) {
+				addr, _ := listen(t, "", writing(200, text, headers...))
+				b := newBench(t, nil)
+				for range b.guarded(t, bind, addr, "travel").SendStreamingMessage(t.Context(), request("completed")) {
+					break
+				}
+				b.tell(t, "CALL travel", "ignored")
+			})
+		}
 	})
 }
 

@@ -44,19 +44,34 @@ func (t *transport) CloseIdleConnections() {
 }
 
 // streamBody tells its call when it is closed. That is after the client has
-// handed on every event: the end of the data alone may come before them.
+// handed on what it read: the end of the data alone may come before that.
 type streamBody struct {
 	io.ReadCloser
 	call  *call
-	ended bool
+	atEnd bool // the data has ended
+	ended bool // and the client knows
 }
 
+// Read gives the end by itself, never along with data. The client reads on when
+// it has handed on the events that it has, so one that was told of the end has
+// not been left by its caller before.
 func (b *streamBody) Read(p []byte) (int, error) {
+	if b.atEnd {
+		b.ended = true
+		return 0, io.EOF
+	}
 	n, err := b.ReadCloser.Read(p)
-	b.ended = b.ended || err == io.EOF
+	if err == io.EOF {
+		b.atEnd = true
+		if n > 0 {
+			return n, nil
+		}
+		b.ended = true
+	}
 	return n, err
 }
 
+// Close ends the call, if no event did.
 func (b *streamBody) Close() error {
 	b.call.closed(b.ended)
 	return b.ReadCloser.Close()
