@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Hold is how long an abandoned call keeps its place in a bulkhead if it does
-// not come back before: a tool that never returns must not block itself for
-// ever.
+// Hold is how long an abandoned call, and one of Begin, keeps its place in a
+// bulkhead if it does not end before: a tool that never returns must not block
+// itself for ever.
 const Hold = 10 * time.Minute
 
 // ErrSaturated is why a *Refused was not called: as many calls of it are under
@@ -84,8 +84,8 @@ func (b *bulkhead) leave() {
 	}
 }
 
-// abandon keeps a place for a call whose caller has gone, until back is called
-// or Hold has passed.
+// abandon keeps a place for a call that may never end, until back is called or
+// Hold has passed.
 func (b *bulkhead) abandon() (back func()) {
 	if b == nil {
 		return func() {}

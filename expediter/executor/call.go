@@ -63,10 +63,12 @@ func away[T any](ctx context.Context, e *Executor, p *permit, limit time.Duratio
 		value, err = fn(ctx)
 		return err
 	})
+	if end.way == abandoned {
+		defer f.recorded()
+	}
 	e.settle(p, end, r)
 	switch end.way {
 	case abandoned:
-		f.recorded()
 		return none, end.err
 	case panicked:
 		e.tellPanic(p.tool, end)
@@ -109,8 +111,7 @@ func (e *Executor) broke(p *permit, value any, r *Receipt) {
 	}
 }
 
-// settle records an ending, tells the guard and gives the place back. An
-// abandoned call keeps its place.
+// settle records an ending, and then gives back what the call held.
 func (e *Executor) settle(p *permit, end *ending, r *Receipt) {
 	now := e.now()
 	if end.outcome.Duration == 0 { // nobody else has measured it
@@ -124,13 +125,8 @@ func (e *Executor) settle(p *permit, end *ending, r *Receipt) {
 		r.Answered, r.Used = true, UsedTool
 	}
 	r.Outcome = end.outcome
+	defer p.release(end) // whatever observers of the engine do
 	r.Recorded, r.Err = e.cfg.Engine.Record(p.decision.Call, end.outcome, e.step(), now)
-	if end.way != abandoned {
-		p.place.leave()
-	}
-	if p.tell != nil {
-		p.tell(end.told())
-	}
 }
 
 func (e *Executor) now() time.Time {

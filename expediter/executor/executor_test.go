@@ -30,9 +30,11 @@ func newEngine(t *testing.T, m capability.Map) *expediter.Engine {
 }
 
 func newEngineOf(m capability.Map) (*expediter.Engine, error) {
-	return expediter.New(expediter.Config{Tools: m, Policy: expediter.Policy{
-		Policy: breaker.Policy{FailureThreshold: 1, Probe: breaker.Pacing{Every: 1}}, Budget: 100,
-	}})
+	return expediter.New(expediter.Config{Tools: m, Policy: eager()})
+}
+
+func eager() expediter.Policy {
+	return expediter.Policy{Policy: breaker.Policy{FailureThreshold: 1, Probe: breaker.Pacing{Every: 1}}, Budget: 100}
 }
 
 func newExecutor(t *testing.T, cfg executor.Config) *executor.Executor {

@@ -17,40 +17,71 @@ type permit struct {
 	tell     func(error) // the guard's; nil: none
 }
 
-// admit asks for one call of the tool: the engine first, then the bulkhead, then
-// the guard. What one of the last two refuses, the engine takes back and routes.
-// A call that had to wait for its place is decided anew: the tool may have
-// broken meanwhile.
+// leave gives the place back.
+func (p *permit) leave() {
+	p.place.leave()
+	p.place = nil
+}
+
+// release gives back what a call held that has ended. An abandoned one keeps its
+// place.
+func (p *permit) release(end *ending) {
+	if end.way != abandoned {
+		p.leave()
+	}
+	if p.tell != nil {
+		p.tell(end.told())
+	}
+}
+
+// admit asks for one call of the tool. If a guard or an observer of the engine
+// panics, the panic goes on and the call holds nothing.
 func (e *Executor) admit(ctx context.Context, p *permit) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	p.place = e.bulkhead(p.tool)
-	placed := p.place.try()
+	back := false
+	defer func() {
+		if !back {
+			p.leave()
+			e.ignore(p)
+		}
+	}()
+	err := e.pass(ctx, p)
+	back = true
+	return err
+}
+
+// pass asks the engine first, then the bulkhead, then the guard. What one of the
+// last two refuses, the engine takes back and routes. A call that had to wait for
+// its place is decided anew: the tool may have broken meanwhile. A trial goes
+// without a place if there is none.
+func (e *Executor) pass(ctx context.Context, p *permit) error {
+	place := e.bulkhead(p.tool)
+	if place.try() {
+		p.place = place
+	}
 	e.decide(p)
-	if p.decision.Verb == expediter.Call && !placed {
-		if err := e.await(ctx, p); err != nil {
+	if p.decision.Verb == expediter.Call && p.place != place {
+		if err := e.await(ctx, p, place); err != nil {
 			return err
 		}
-		placed = true
 	}
-	switch {
-	case !p.decision.Verb.Go():
-		if placed {
-			p.place.leave()
-		}
+	if !p.decision.Verb.Go() {
+		p.leave()
 		return &Refused{Tool: p.tool, Decision: p.decision}
-	case !placed:
-		p.place = nil // a trial
 	}
 	return e.ask(p)
 }
 
 // await gets the place for a call that found none, and has it decided again.
-func (e *Executor) await(ctx context.Context, p *permit) error {
-	err := p.place.await(ctx)
+func (e *Executor) await(ctx context.Context, p *permit, place *bulkhead) error {
+	err := place.await(ctx)
 	if err == ErrSaturated {
 		return e.takeBack(p, err)
+	}
+	if err == nil {
+		p.place = place
 	}
 	e.ignore(p)
 	if err == nil {
@@ -73,7 +104,7 @@ func (e *Executor) ask(p *permit) error {
 		p.tell = tell
 		return nil
 	}
-	p.place.leave()
+	p.leave()
 	return e.takeBack(p, err)
 }
 
@@ -94,6 +125,9 @@ func (e *Executor) decide(p *permit) {
 
 // ignore records that the call was not made.
 func (e *Executor) ignore(p *permit) {
+	if p.decision.Call == 0 {
+		return
+	}
 	_, _ = e.cfg.Engine.Record(p.decision.Call, expediter.Ignored(), e.step(), e.now()) // forgotten is as good
 }
 

@@ -21,17 +21,21 @@ type Ticket struct {
 	e      *Executor
 	ctx    context.Context
 	permit permit
+	back   func() // gives its place in the bulkhead back
 	ended  atomic.Bool
 }
 
 // Begin asks for one call of the tool, which keeps its place in the bulkhead
-// until it ends. It returns *Refused if the engine said SKIP or PAUSE, or a
+// until it ends, at most for Hold: one that is never ended, such as that of a
+// body which nobody closes, must not block its tool for ever. It returns *Refused if the engine said SKIP or PAUSE, or a
 // bulkhead or guard refused the call, and ctx.Err() if ctx ended before.
 func (e *Executor) Begin(ctx context.Context, tool string) (*Ticket, error) {
 	t := &Ticket{e: e, ctx: ctx, permit: permit{tool: tool}}
 	if err := e.admit(ctx, &t.permit); err != nil {
 		return nil, err
 	}
+	t.back = t.permit.place.abandon()
+	t.permit.place = nil
 	return t, nil
 }
 
@@ -66,6 +70,7 @@ func (t *Ticket) End(o classify.Observation) (Receipt, bool) {
 		end.err = errors.New(end.outcome.Text)
 	}
 	receipt := Receipt{Decision: p.decision}
+	defer t.back()
 	t.e.settle(p, &end, &receipt)
 	receipt.Answered = o.Err == nil
 	return receipt, true
