@@ -1,7 +1,8 @@
 // Package classify turns what a tool returned into what the expediter
 // records: Observe alone maps a protocol's or agent's result, a Go error, an
-// exit code or an error text to (key, outcome, category, signature). Executor,
-// hooks, proxy and analysis hold no such rules of their own.
+// exit code or an error text to (key, outcome, category, signature), and InDoubt
+// knows the failures after which a call may have been carried out all the same.
+// Executor, hooks, proxy and analysis hold no such rules of their own.
 //
 // The rules are data: ordered tables of Go errors, error numbers, exit codes,
 // status codes, words of agents and texts; the tests give each row what it is

@@ -67,6 +67,23 @@ func (e *Executor) judgePanic(tool string, value any) expediter.Outcome {
 	return o
 }
 
+// mayHaveTakenEffect reports whether a call of a tool with side effects ended so
+// that nobody knows whether it had them: it hung, broke off, was cut off by the
+// end of its context, or its connection was lost.
+func (e *Executor) mayHaveTakenEffect(tool string, end *ending) bool {
+	switch {
+	case !e.entry(tool).effects:
+		return false
+	case end.way != returned:
+		return true
+	case end.outcome.Result == cascade.Failed:
+		return classify.InDoubt(end.outcome.Category, end.err)
+	case end.outcome.Result == cascade.Ignored:
+		return end.cut && !classify.NeverSent(end.err)
+	}
+	return false
+}
+
 // bounded is a copy of the beginning, so that an outcome holds no more.
 func bounded(text string) string {
 	if len(text) <= maxText {

@@ -28,21 +28,16 @@ func (r *Run) observe(ctx context.Context, t task.Tool, argv []string, f finishe
 		seen.ExitCode = &f.exit
 	}
 	v := classify.Observe(seen)
+	inDoubt := v.Outcome == cascade.Failed && classify.InDoubt(v.Category, f.err)
 	return expediter.Outcome{Result: v.Outcome, Category: v.Category, Signature: v.Signature,
 		Text: reason(t, f), Duration: f.took, RetryAfter: v.RetryAfter,
-		MayHaveTakenEffect: r.effects(t.Name) >= capability.Idempotent && doubtful(v, f)}, false
+		MayHaveTakenEffect: r.effects(t.Name) >= capability.Idempotent && inDoubt}, false
 }
 
 // effects is what a repeated call of the tool does, as its map entry says.
 func (r *Run) effects(tool string) capability.SideEffects {
 	entry, _ := r.cfg.Task.Map.Lookup(tool)
 	return entry.SideEffects
-}
-
-// doubtful knows the failures after which nobody knows what a program has done:
-// it ran into its time limit, or its connection broke off.
-func doubtful(v classify.Verdict, f finished) bool {
-	return v.Outcome == cascade.Failed && (f.timedOut || v.Category == cascade.Timeout || v.Category == cascade.Network)
 }
 
 // said is the output in which a program says what went wrong.
