@@ -76,7 +76,7 @@ var rooms = map[string]room{
 			"github.com/a2aproject/a2a-go/v2/a2aclient":           "the client that it guards",
 			"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard": "reads an agent's card",
 		}},
-	"integration/httptool": {rooms: []string{"cascade/classify", "expediter/executor"}},
+	"integration/httptool": {rooms: []string{"cascade", "cascade/classify", "expediter/executor"}},
 
 	"report":           {quiet: true, rooms: []string{"budget", "capability", "cascade", "cascade/redact", "expediter", "expediter/breaker", "scope"}},
 	"report/freshness": {quiet: true, rooms: []string{"capability"}},

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/expediter/executor"
 )
@@ -11,7 +12,7 @@ import (
 // lasts reports whether an answer is good so far and has a body to wait for. The
 // body of a switched protocol is a connection, which must stay what it is.
 func lasts(resp *http.Response) bool {
-	return resp.StatusCode < http.StatusBadRequest && resp.StatusCode != http.StatusSwitchingProtocols &&
+	return resp.StatusCode >= http.StatusContinue && resp.StatusCode < http.StatusBadRequest && resp.StatusCode != http.StatusSwitchingProtocols &&
 		resp.Body != nil && resp.Body != http.NoBody
 }
 
@@ -30,9 +31,19 @@ func (b *body) Read(p []byte) (int, error) {
 	case err == io.EOF:
 		b.ticket.End(classify.Observation{})
 	case err != nil:
-		b.ticket.End(classify.Observation{Err: err})
+		b.ticket.End(broken(err))
 	}
 	return n, err
+}
+
+// broken is a body that cannot be read to its end. Whatever the words, the request
+// was not wrong: it has been answered.
+func broken(err error) classify.Observation {
+	o := classify.Observation{Err: err}
+	if classify.Observe(o).Outcome == cascade.Succeeded {
+		o.Class = cascade.Upstream.String()
+	}
+	return o
 }
 
 // Close before the end says that the caller has what it wanted, as a decoder

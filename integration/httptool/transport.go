@@ -4,8 +4,10 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 
+	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/expediter/executor"
 )
@@ -51,24 +53,41 @@ func New(cfg Config) (*Transport, error) {
 	return &Transport{cfg: cfg}, nil
 }
 
-// Host is the name of a request's host: lower case, with its port unless that is
-// the scheme's own.
+// Host is the name of a request's host, however it is spelled: lower case, without
+// the dot of an absolute name, an IP address in its short form, and with its port
+// unless that is the scheme's own. A name that is not ASCII stays as it is.
 func Host(req *http.Request) string {
 	host := strings.ToLower(req.URL.Host)
 	name, port, err := net.SplitHostPort(host)
-	if err != nil || port != "" && port != schemePorts[req.URL.Scheme] {
-		return host
+	if err != nil {
+		name, port = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ""
 	}
-	if strings.Contains(name, ":") {
-		return "[" + name + "]"
+	name = plain(name)
+	if port == "" || port == schemePorts[req.URL.Scheme] {
+		return name
 	}
-	return name
+	return name + ":" + port
+}
+
+// plain is one spelling of a host without its port.
+func plain(name string) string {
+	addr, err := netip.ParseAddr(name)
+	switch {
+	case err != nil:
+		return strings.TrimSuffix(name, ".")
+	case addr.Is4():
+		return addr.String()
+	}
+	return "[" + addr.String() + "]"
 }
 
 var schemePorts = map[string]string{"http": "80", "https": "443"}
 
-// errPanicked is what a request came to whose base transport panicked.
-var errPanicked = errors.New("the transport panicked")
+// What a request came to whose base transport does not keep its contract.
+var (
+	errPanicked = errors.New("the transport panicked")
+	errNothing  = errors.New("the transport returned neither an answer nor an error")
+)
 
 // RoundTrip sends the request if its tool may be called. The error is
 // *executor.Refused, that of the request's context if it has ended, or the
@@ -96,6 +115,8 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case err != nil:
 		ticket.End(classify.Observation{Err: err})
+	case resp == nil: // the client says so
+		ticket.End(classify.Observation{Err: errNothing})
 	case t.cfg.AtBodyEnd && lasts(resp):
 		resp.Body = &body{ReadCloser: resp.Body, ticket: ticket}
 	default:
@@ -107,8 +128,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // answered is what the status and the headers say. The body stays unread.
 func answered(resp *http.Response) classify.Observation {
 	o := classify.Observation{HTTPStatus: resp.StatusCode, Header: resp.Header}
-	if resp.StatusCode >= http.StatusBadRequest {
+	switch {
+	case resp.StatusCode >= http.StatusBadRequest:
 		o.Result = "HTTP " + resp.Status
+	case resp.StatusCode < http.StatusContinue: // no status at all, and to classify none
+		o.Failed, o.Result, o.Class = true, "a status that is none", cascade.Upstream.String()
 	}
 	return o
 }

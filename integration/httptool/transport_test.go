@@ -333,6 +333,14 @@ func TestHost(t *testing.T) {
 		{"http://[::1]:80/", "[::1]"},
 		{"http://[::1]:81/", "[::1]:81"},
 		{"http://example.com:/", "example.com"},
+		{"http://example.com./", "example.com"},
+		{"http://example.com.:80/", "example.com"},
+		{"http://example.com.:81/", "example.com:81"},
+		{"http://[0:0:0:0:0:0:0:1]/", "[::1]"},
+		{"http://[2001:DB8::0001]:81/", "[2001:db8::1]:81"},
+		{"http://[fe80::1%25eth0]/", "[fe80::1%eth0]"},
+		{"http://[::ffff:192.0.2.1]/", "[::ffff:192.0.2.1]"},
+		{"http://192.0.2.1:80/", "192.0.2.1"},
 	}
 	for _, tt := range tests {
 		u, err := url.Parse(tt.url)
@@ -355,6 +363,28 @@ func TestHostsAreKeptApart(t *testing.T) {
 	}
 	bad, good = strings.TrimPrefix(bad, "http://"), strings.TrimPrefix(good, "http://")
 	b.tell(t, "CALL "+bad, "failure upstream", "CALL "+good, "success", "SKIP "+bad, "CALL "+good, "success")
+}
+
+// Answers that net/http hands on, and which are broken all the same: the request
+// was not at fault.
+func TestBrokenAnswers(t *testing.T) {
+	tests := []struct{ name, answer, want, atEnd string }{
+		{"a status that is none", "HTTP/1.1 000 x\r\nContent-Length: 0\r\n\r\n", "failure upstream", "failure upstream"},
+		{"a status of another world", "HTTP/1.1 999 x\r\nContent-Length: 0\r\n\r\n", "failure unknown", "failure unknown"},
+		{"garbage in the body", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "success", "failure upstream"},
+		{"not gzip", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 12\r\n\r\nno gzip here", "success", "failure upstream"},
+		{"hints before it", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "success", "success"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			url := rawServer(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 4096)); _, _ = io.WriteString(c, tt.answer) })
+			for atEnd, want := range map[bool]string{false: tt.want, true: tt.atEnd} {
+				b := newBench(t, nil)
+				_, _ = fetch(t.Context(), b.client(t, httptool.Config{AtBodyEnd: atEnd}), url)
+				b.tell(t, "CALL api", want)
+			}
+		})
+	}
 }
 
 func TestUnnamedIsUnguarded(t *testing.T) {
@@ -389,6 +419,17 @@ func TestPanicOfTheBaseFreesTheTrial(t *testing.T) {
 		_, _ = fetch(t.Context(), c, "http://example.invalid/")
 	}()
 	b.tell(t, "CALL api", "failure unknown")
+}
+
+func TestNothingOfTheBaseFreesTheTrial(t *testing.T) {
+	for _, atEnd := range []bool{false, true} {
+		b := newBench(t, nil)
+		c := b.client(t, httptool.Config{AtBodyEnd: atEnd, Base: baseFunc(func(*http.Request) (*http.Response, error) { return nil, nil })})
+		if _, err := fetch(t.Context(), c, "http://example.invalid/"); err == nil {
+			t.Error("got no error")
+		}
+		b.tell(t, "CALL api", "failure unknown")
+	}
 }
 
 // A guarded transport over a guarded transport: the inner refusal is not the
