@@ -19,9 +19,6 @@ func substitutesOf(from []expediter.Substitute) []Substitute {
 	return list
 }
 
-// substitutesTitle heads the values that stood in for a tool's own.
-const substitutesTitle = "Substituted values"
-
 func (r Report) substituteLines() []line {
 	var list []line
 	for _, s := range r.Substitutes {
@@ -36,13 +33,4 @@ func (r Report) substituteLines() []line {
 		list = append(list, line{Text: head, Sub: sub})
 	}
 	return list
-}
-
-// substitutesText is their section in plain text; empty: there are none.
-func (r Report) substitutesText() string {
-	lines := r.substituteLines()
-	if lines == nil {
-		return ""
-	}
-	return textList(substitutesTitle, lines)
 }

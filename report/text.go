@@ -24,11 +24,7 @@ func (r Report) Text(w io.Writer) error {
 	if r.Scope != nil {
 		parts = append(parts, scopeText(r.Scope))
 	}
-	for _, s := range r.details() {
-		if s.lines != nil {
-			parts = append(parts, textList(s.title, s.lines))
-		}
-	}
+	parts = append(parts, textLists(r.details())...)
 	return write(w, append(parts, r.dataText())...)
 }
 
@@ -50,7 +46,8 @@ func BudgetStatus(w io.Writer, st expediter.Status) error {
 // budget, what to do, and the effective policy.
 func Pause(w io.Writer, in Input) error {
 	r := New(in)
-	parts := []string{r.statusText(), r.unverifiedText(), r.substitutesText(), textList("Policy", r.policyLines())}
+	parts := append([]string{r.statusText()}, textLists(r.cautions())...)
+	parts = append(parts, textList("Policy", r.policyLines()))
 	if len(r.Missing) > 0 && (in.Status == nil || in.Work == nil) {
 		parts = append(parts, textList("Missing", plainLines(r.Missing)))
 	}
@@ -249,9 +246,7 @@ func (r Report) details() []section {
 	if r.Decisions != nil {
 		decisions = []line{{Text: r.Decisions.words()}}
 	}
-	return []section{
-		{unverifiedTitle, r.unverifiedLines()},
-		{substitutesTitle, r.substituteLines()},
+	return append(r.cautions(), []section{
 		{"Unavailable tools", r.openLines()},
 		{"Incidents", r.incidentLines()},
 		{"Incident history", r.historyLines()},
@@ -261,7 +256,27 @@ func (r Report) details() []section {
 		{"Decisions", decisions},
 		{"Notes", plainLines(r.Notes)},
 		{"Missing", plainLines(r.Missing)},
+	}...)
+}
+
+// cautions are the parts that a pause tells too: what may have happened, and
+// what is not a tool's own.
+func (r Report) cautions() []section {
+	return []section{
+		{unverifiedTitle, r.unverifiedLines()},
+		{"Substituted values", r.substituteLines()},
 	}
+}
+
+// textLists leaves out sections that are empty.
+func textLists(sections []section) []string {
+	var texts []string
+	for _, s := range sections {
+		if s.lines != nil {
+			texts = append(texts, textList(s.title, s.lines))
+		}
+	}
+	return texts
 }
 
 func textList(title string, lines []line) string { return listed(title, "  ", lines) }

@@ -83,12 +83,3 @@ func (r Report) unverifiedLines() []line {
 
 // unverifiedTitle heads the calls that may have taken effect.
 const unverifiedTitle = "Verify before repeating"
-
-// unverifiedText is their section in plain text; empty: there are none.
-func (r Report) unverifiedText() string {
-	lines := r.unverifiedLines()
-	if lines == nil {
-		return ""
-	}
-	return textList(unverifiedTitle, lines)
-}
