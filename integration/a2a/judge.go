@@ -3,8 +3,6 @@ package a2apeer
 import (
 	"encoding/json"
 	"errors"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 
@@ -67,18 +65,12 @@ func (c *call) failed(err error) classify.Observation {
 	switch {
 	case c.status >= http.StatusBadRequest && vague:
 		o.HTTPStatus, o.RPCCode = c.status, 0
-	case c.status == http.StatusOK && o.RPCCode == 0 && !broken(err):
+	case c.status == http.StatusOK && o.RPCCode == 0 && !classify.OfConnection(err):
 		// The answer came, and the client made nothing of it. What it quotes of
 		// the answer is no error text.
 		o.Class = cascade.Upstream.String()
 	}
 	return o
-}
-
-// broken reports whether an error is one of the connection.
-func broken(err error) bool {
-	_, ofNet := errors.AsType[net.Error](err)
-	return ofNet || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed)
 }
 
 // answered is a call that was answered, by a message, a task or anything else.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"runtime"
@@ -48,6 +50,29 @@ func TestInDoubt(t *testing.T) {
 			}
 			if got := classify.NeverSent(tt.err); got != tt.never {
 				t.Errorf("never sent: got %v, want %v", got, tt.never)
+			}
+		})
+	}
+}
+
+func TestOfConnection(t *testing.T) {
+	_, noJSON := json.Marshal(func() {})
+	for _, tt := range []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"reset", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, true},
+		{"timeout", fmt.Errorf("call: %w", os.ErrDeadlineExceeded), true},
+		{"cut off", fmt.Errorf("call: %w", io.ErrUnexpectedEOF), true},
+		{"no answer", io.EOF, true},
+		{"no JSON", noJSON, false},
+		{"a missing file", os.ErrNotExist, false},
+		{"none", nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := classify.OfConnection(tt.err); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
 	}

@@ -32,3 +32,7 @@ func NeverSent(err error) (never bool) {
 	return as[*net.DNSError](err) || as[*tls.CertificateVerificationError](err) || as[x509.UnknownAuthorityError](err) ||
 		errors.Is(err, syscall.ECONNREFUSED)
 }
+
+// OfConnection reports whether an error is one of the connection, and not of
+// what came over it. It is false for nil.
+func OfConnection(err error) bool { return as[net.Error](err) || isEnd(err) }
