@@ -22,6 +22,7 @@ type call struct {
 	skill   string
 	method  string
 	streams bool
+	asked   a2a.TaskID    // the task that it looks up; empty: none
 	first   time.Duration // of a stream: when its first event came
 	status  int           // of the HTTP answer; zero: none was seen
 	header  http.Header
@@ -37,6 +38,19 @@ func streams(req *a2aclient.Request) bool {
 		return req.Card == nil || req.Card.Capabilities.Streaming
 	}
 	return false
+}
+
+// asked is the task that a call looks up; empty: it looks up none.
+func asked(req *a2aclient.Request) a2a.TaskID {
+	switch r := req.Payload.(type) {
+	case *a2a.GetTaskRequest:
+		return r.ID
+	case *a2a.CancelTaskRequest:
+		return r.ID
+	case *a2a.SubscribeToTaskRequest:
+		return r.ID
+	}
+	return ""
 }
 
 // observed is the call as classify knows it, with nothing that came of it.
@@ -63,7 +77,7 @@ func settles(event any) bool {
 	if _, ok := event.(*a2a.Message); ok {
 		return true
 	}
-	_, status := taskOf(event)
+	_, status, _ := taskOf(event)
 	return status.State.Terminal() || status.State == a2a.TaskStateInputRequired || status.State == a2a.TaskStateAuthRequired
 }
 

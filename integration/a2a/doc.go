@@ -18,7 +18,8 @@
 //     at its error, or where it ends without either. A caller who leaves it before
 //     says nothing about the agent.
 //
-// A task's end counts once, however often it is looked up.
+// A task's end counts once, however often it is looked up. Who looks a task up and
+// is answered with another one has met a failure of the agent.
 //
 // The breaker's tool is the peer, or peer/skill for calls whose context is that of
 // WithSkill. Breakers by skill suit agents whose skills fail one by one: where

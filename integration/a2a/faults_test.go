@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -233,6 +234,85 @@ func TestNothingIsLeftOpen(t *testing.T) {
 		counts := b.engine.Status().Counts
 		if counts.Calls == 0 || counts.Calls+counts.Probes != counts.Successes+counts.Failures+counts.Ignored {
 			t.Errorf("got %+v, want as many records as calls", counts)
+		}
+	})
+}
+
+// lying answers everything with the same task.
+func lying(bind binding, task string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		sent := strings.Contains(string(body), "parts")
+		text := task
+		if sent {
+			text = `{"task":` + task + `}`
+		}
+		if bind.protocol == a2a.TransportProtocolJSONRPC {
+			text = `{"jsonrpc":"2.0","id":"1","result":` + text + `}`
+		}
+		_, _ = io.WriteString(w, text)
+	})
+}
+
+// To fail with the task of last time is to fail: only who looks a task up is told
+// of the same failure again.
+func TestSameFailedTaskForEveryMessage(t *testing.T) {
+	each(t, func(t *testing.T, bind binding) {
+		addr, _ := listen(t, "", lying(bind, `{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_FAILED"}}`))
+		b := newBench(t, nil)
+		c := b.guarded(t, bind, addr, "travel")
+		for range 3 {
+			if _, err := send(t.Context(), c, "completed"); err != nil && !errors.Is(err, executor.ErrOpen) {
+				t.Error(err)
+			}
+		}
+		b.tell(t, "CALL travel", "failure unknown", "SKIP travel", "PROBE travel", "failure unknown")
+	})
+}
+
+func TestAnotherTaskThanAskedFor(t *testing.T) {
+	each(t, func(t *testing.T, bind binding) {
+		for name, task := range map[string]string{
+			"one that is done": `{"id":"t2","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}}`,
+			"none":             `{}`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				addr, _ := listen(t, "", lying(bind, task))
+				b := newBench(t, nil)
+				_, _ = b.guarded(t, bind, addr, "travel").GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"})
+				b.tell(t, "CALL travel", "failure upstream")
+				b = newBench(t, nil)
+				_, _ = b.guarded(t, bind, addr, "travel").CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: "t1"})
+				b.tell(t, "CALL travel", "failure upstream")
+			})
+		}
+	})
+}
+
+// A reader that its agent keeps busy with no end to it has a deadline, and the
+// trial is free afterwards.
+func TestStreamWithoutEnd(t *testing.T) {
+	each(t, func(t *testing.T, bind binding) {
+		addr, _ := listen(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "text/event-stream")
+			for r.Context().Err() == nil {
+				_, _ = io.WriteString(w, events(bind, working))
+			}
+		}))
+		for _, want := range []string{"failure timeout", "ignored"} {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			if want == "ignored" {
+				ctx, cancel = context.WithCancel(t.Context())
+				time.AfterFunc(50*time.Millisecond, cancel)
+			}
+			b := newBench(t, nil)
+			// The library may read the event that was cut as garbage.
+			if n, err := stream(ctx, b.guarded(t, bind, addr, "travel"), "completed"); n == 0 || err == nil {
+				t.Errorf("got %d events, %v", n, err)
+			}
+			cancel()
+			b.tell(t, "CALL travel", want)
 		}
 	})
 }

@@ -76,42 +76,47 @@ func (c *call) failed(err error) classify.Observation {
 // answered is a call that was answered, by a message, a task or anything else.
 func (c *call) answered(payload any) classify.Observation {
 	o := c.observed()
+	task, status, told := taskOf(payload)
+	if told && c.asked != "" && task != c.asked {
+		o.Failed, o.Result, o.Class = true, "the agent answered with another task", cascade.Upstream.String()
+		return o
+	}
 	if c.method == "CancelTask" {
 		return o // canceled is what was asked for
 	}
-	task, status := taskOf(payload)
 	switch status.State {
 	case a2a.TaskStateFailed, a2a.TaskStateRejected, a2a.TaskStateAuthRequired, a2a.TaskStateInputRequired, a2a.TaskStateCanceled:
 	default:
 		return o
 	}
-	if c.peer.tasks.seen(task, status.State) {
+	if c.peer.tasks.seen(task, status.State) && c.asked != "" {
 		return o // and said so again
 	}
-	var told struct {
+	var said struct {
 		Status struct {
 			State a2a.TaskState `json:"state"`
 		} `json:"status"`
 	}
-	told.Status.State = status.State
-	o.Payload, _ = json.Marshal(told) // a text marshals
+	said.Status.State = status.State
+	o.Payload, _ = json.Marshal(said) // a text marshals
 	o.Result = textOf(status.Message)
 	return o
 }
 
-// taskOf is the task that a payload or event tells of, and how it is. Zero: none.
-func taskOf(payload any) (a2a.TaskID, a2a.TaskStatus) {
+// taskOf is the task that a payload or event tells of, and how it is; told is
+// false if it tells of none.
+func taskOf(payload any) (task a2a.TaskID, status a2a.TaskStatus, told bool) {
 	switch p := payload.(type) {
 	case *a2a.Task:
 		if p != nil {
-			return p.ID, p.Status
+			return p.ID, p.Status, true
 		}
 	case *a2a.TaskStatusUpdateEvent:
 		if p != nil {
-			return p.TaskID, p.Status
+			return p.TaskID, p.Status, true
 		}
 	}
-	return "", a2a.TaskStatus{}
+	return "", a2a.TaskStatus{}, false
 }
 
 // textOf is what a message says in words, bounded.

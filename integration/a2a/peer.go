@@ -82,9 +82,9 @@ type callKey struct{ *Peer }
 // Before asks for the call. A refusal is the call's error, *executor.Refused.
 func (p *Peer) Before(ctx context.Context, req *a2aclient.Request) (context.Context, any, error) {
 	skill, _ := ctx.Value(skillKey{}).(string)
-	c := &call{peer: p, skill: skill, method: req.Method, streams: streams(req)}
-	asked, err := p.cfg.Executor.Begin(ctx, classify.Key(c.observed()))
-	c.ticket = asked
+	c := &call{peer: p, skill: skill, method: req.Method, streams: streams(req), asked: asked(req)}
+	ticket, err := p.cfg.Executor.Begin(ctx, classify.Key(c.observed()))
+	c.ticket = ticket
 	// A refused call has a context of its own as well: After is called for it.
 	return context.WithValue(ctx, callKey{p}, c), nil, err
 }
