@@ -36,13 +36,13 @@ type Config struct {
 
 // Executor runs tools. It is safe for concurrent use. Make one with New.
 type Executor struct {
-	cfg       Config
-	entries   map[string]entry     // by tool of the map
-	bulkheads map[string]*bulkhead // as Config.Limits
-	kept      *keep                // last good results; nil: none are kept
-	stood     stood
-	running   atomic.Int64 // tools whose caller has gone
-	late      atomic.Int64 // tools that came back after that
+	cfg         Config
+	entries     map[string]entry     // by tool of the map
+	bulkheads   map[string]*bulkhead // as Config.Limits
+	kept        *keep                // last good results; nil: none are kept
+	substitutes substitutes
+	running     atomic.Int64 // tools whose caller has gone
+	late        atomic.Int64 // tools that came back after that
 }
 
 // New makes an executor, or reports everything that is wrong with cfg.

@@ -150,7 +150,7 @@ func (s *stand) find(ctx context.Context) error {
 		return s.err
 	}
 	s.r.Cause = cause
-	s.e.stood.add(s.tool, s.r, s.e.step(), s.e.now())
+	s.e.substitutes.add(s.tool, s.r, s.e.step(), s.e.now())
 	return nil
 }
 

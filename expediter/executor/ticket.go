@@ -78,7 +78,8 @@ func (t *Ticket) End(o classify.Observation) (Receipt, bool) {
 
 // whyEnded is the context's error and its cause; nil while it has not ended. One
 // whose deadline has passed has ended, even if its timer is yet to say so:
-// http.Client cancels a request at its Timeout by a timer of its own.
+// http.Client cancels a request at its Timeout by a timer of its own. Contexts
+// go by the wall clock, whatever Config.Now is.
 func whyEnded(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	deadline, limited := ctx.Deadline()
