@@ -286,9 +286,9 @@ func (x *Engine) place(t *tool) {
 }
 
 // evict drops the longest unused undeclared tool that is CLOSED, without
-// failures, without calls in flight and without any to be verified; where there is none, the longest unused
-// one without calls in flight that no operator and no incident holds. It is
-// false when there is none either.
+// failures, without calls in flight and without any to be verified; where there
+// is none, the longest unused one without calls in flight that no operator and
+// no incident holds. It is false when there is none either.
 func (x *Engine) evict() bool {
 	var idle, any *tool
 	for _, t := range x.table.rows {

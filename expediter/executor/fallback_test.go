@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/expediter-go/expediter/budget"
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
@@ -262,6 +264,21 @@ func TestSubstitutes(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSubstitutesAreBounded(t *testing.T) {
+	x, err := expediter.New(expediter.Config{Policy: expediter.Policy{Budget: budget.Unlimited}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newExecutor(t, executor.Config{Engine: x, Fallbacks: map[string]executor.Fallback{"a": {Default: 1}}})
+	for i := range 102 {
+		executor.Do(t.Context(), e, "a/"+strconv.Itoa(i), func(context.Context) (int, error) { return 0, errBoom })
+	}
+	got := e.Substitutes()
+	if len(got) != 100 || got[0].Tool != "a/2" || got[99].Tool != "a/101" {
+		t.Errorf("got %d, from %q to %q; want the latest 100", len(got), got[0].Tool, got[len(got)-1].Tool)
 	}
 }
 

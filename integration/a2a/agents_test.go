@@ -70,21 +70,21 @@ func (b *bench) pass(d time.Duration) {
 
 // hear notes decisions and records, such as "CALL travel" and "failure timeout".
 func (b *bench) hear(e *expediter.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	line := ""
 	switch {
 	case e.Decided != nil:
 		line = e.Decided.Decision.String() + " " + e.Tool
 	case e.Result != nil:
 		line = e.Result.String()
-		b.note(e.DurationMS)
+		b.took = e.DurationMS
 		if line == "failure" {
 			line += " " + e.Category.String()
 		}
 	default:
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.heard = append(b.heard, line)
 }
 
@@ -257,10 +257,4 @@ func writing(status int, text string, headers ...string) http.Handler {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, text)
 	})
-}
-
-func (b *bench) note(ms int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.took = ms
 }
