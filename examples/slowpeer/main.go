@@ -59,11 +59,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	fmt.Fprintf(w, "Every row was made %s.\n", mode)
 	write(w, p, runs)
 	if *inReal {
-		fmt.Fprint(w, "\nHow late the machine itself was at worst, in the plan's time:")
-		for _, f := range runs {
-			fmt.Fprintf(w, " %s %s;", f.name, short(f.late))
-		}
-		fmt.Fprintln(w, "\nA row that was late by a deadline tells of the machine, not of the way.")
+		lateness(w, runs)
 	}
 	if *svg != "" {
 		return os.WriteFile(*svg, draw(p, runs), 0o644)

@@ -33,6 +33,15 @@ caller, of any peer, who did not get that peer's own answer within a second.
 gobreaker alone sees no failure: the calls succeed, after ten seconds.
 `
 
+// lateness says how far rows that were made by the clock can be trusted.
+func lateness(w io.Writer, runs []figures) {
+	fmt.Fprint(w, "\nHow late the machine itself was at worst, in the plan's time:")
+	for _, f := range runs {
+		fmt.Fprintf(w, " %s %s;", f.name, short(f.late))
+	}
+	fmt.Fprintln(w, "\nA row that was late by a deadline tells of the machine, not of the way.")
+}
+
 // short rounds a duration to three digits.
 func short(d time.Duration) string {
 	switch {
