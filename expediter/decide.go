@@ -120,7 +120,9 @@ func (x *Engine) judge(name string, score capability.Score, scored bool) (Decisi
 		return Decision{Verb: Call, Call: x.issue(t, callInfo{shadow: true})}, t
 	}
 	if t.outer != nil && !t.forced {
-		return x.call(t, score), t // the other breaker decides
+		d := x.call(t, score)
+		d.External = true
+		return d, t
 	}
 	switch t.m.State() {
 	case breaker.Closed:

@@ -142,6 +142,9 @@ type Decision struct {
 	Caution Caution      // of CALL and PROBE
 	Would   Verb         // ObserveOnly: what Verb would have been; else equal to Verb
 	Unit    breaker.Unit // of Next
+	// External: CALL leaves the word to another breaker in front of the tool, which
+	// is not CLOSED, so that the call may be its trial (see Engine.External).
+	External bool
 	// Call is recorded once when Verb is CALL or PROBE; zero otherwise.
 	Call CallID
 	// Route is where a SKIP may go instead; nil for every other verb (in ObserveOnly: of Would). Shared:

@@ -194,6 +194,10 @@ func TestAnotherBreakersWord(t *testing.T) {
 				t.Errorf("transitions: got %s, want %s", got, tt.moves)
 			}
 			r.ask("Bash", tt.next)
+			want := row.External != nil && !row.Forced && !row.Disabled
+			if d := r.x.Decide("Bash", 1, r.now()); d.External != want {
+				t.Errorf("the word is left to another breaker: got %v, want %v", d.External, want)
+			}
 		})
 	}
 }

@@ -22,7 +22,8 @@ var ErrSaturated = errors.New("as many calls of it are under way as its bulkhead
 // Limit is a bulkhead: how many calls of a tool may be under way at once. One
 // that is abandoned counts until it comes back, at most for Hold. A trial goes
 // beside a full bulkhead, as the engine lets only one go at a time: what hangs in
-// a tool does not keep it from being found well again.
+// a tool does not keep it from being found well again. So does whatever a guard
+// lets through while the engine has it as OPEN or HALF_OPEN (Engine.External).
 type Limit struct {
 	Concurrent int           // 1 or more; 0 in the zero Limit: no bulkhead
 	Wait       time.Duration // for a place, before ErrSaturated; 0: not at all

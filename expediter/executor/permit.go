@@ -54,15 +54,15 @@ func (e *Executor) admit(ctx context.Context, p *permit) error {
 
 // pass asks the engine first, then the bulkhead, then the guard. What one of the
 // last two refuses, the engine takes back and routes. A call that had to wait for
-// its place is decided anew: the tool may have broken meanwhile. A trial goes
-// without a place if there is none.
+// its place is decided anew: the tool may have broken meanwhile. A trial, of the
+// engine or of the guard, goes without a place if there is none.
 func (e *Executor) pass(ctx context.Context, p *permit) error {
 	place := e.bulkhead(p.tool)
 	if place.try() {
 		p.place = place
 	}
 	e.decide(p)
-	if p.decision.Verb == expediter.Call && p.place != place {
+	if p.decision.Verb == expediter.Call && !p.decision.External && p.place != place {
 		if err := e.await(ctx, p, place); err != nil {
 			return err
 		}

@@ -152,6 +152,37 @@ func TestHungToolBehindTheExecutor(t *testing.T) {
 	})
 }
 
+// What hangs in the tool fills its bulkhead, and does not keep the breaker from its
+// trials.
+func TestTrialGoesBesideAFullBulkhead(t *testing.T) {
+	inEachWay(t, func(t *testing.T, w way) {
+		x := routed(t)
+		r := rig{w.guard(t, settings(t, minute), sonybreaker.Config{Engine: x, Tool: "Search"}), x}
+		e, err := executor.New(executor.Config{Engine: x, Deadline: time.Second, Guards: map[string]executor.Guard{"Search": r},
+			Limits: map[string]executor.Limit{"Search": {Concurrent: minute.FailureThreshold}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hang := func(context.Context) (any, error) { time.Sleep(executor.Hold / 2); return nil, nil }
+		for range minute.FailureThreshold {
+			if _, _, err := executor.Do(t.Context(), e, "Search", hang); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+		}
+		if err := search(t, e, nil); errors.Is(err, executor.ErrSaturated) || !errors.Is(err, executor.ErrGuarded) {
+			t.Errorf("while the breaker is open: got %v, want its refusal", err)
+		}
+		time.Sleep(minute.Cooldown)
+		if err := search(t, e, nil); err != nil || r.state() != breaker.Closed {
+			t.Errorf("at recovery: %v, and it is %v", err, r.state())
+		}
+		if err := search(t, e, nil); !errors.Is(err, executor.ErrSaturated) {
+			t.Errorf("a call that is no trial: got %v, want ErrSaturated", err)
+		}
+		time.Sleep(executor.Hold) // the tools come back
+	})
+}
+
 // 1,000 callers at the moment of recovery: one call reaches the tool.
 func TestOneTrialReachesTheTool(t *testing.T) {
 	inEachWay(t, func(t *testing.T, w way) {
