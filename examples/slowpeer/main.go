@@ -13,6 +13,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -36,8 +37,13 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	seed := flags.Uint64("seed", defaults.seed, "of the callers' arrivals")
 	inReal := flags.Bool("real", false, "run by the clock, against A2A servers on loopback")
 	times := flags.Float64("times", 10, "with -real: how many times faster than the plan, at least 1")
-	if err := flags.Parse(args); err != nil {
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return nil
+	case err != nil:
 		return err
+	case flags.NArg() > 0:
+		return fmt.Errorf("%q is no flag; try -help", flags.Arg(0))
 	}
 	if !(*times >= 1 && *times <= 50) {
 		return fmt.Errorf("-times %g: a machine keeps up with 1 to 50; 10 takes half a minute a row at most", *times)

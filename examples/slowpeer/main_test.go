@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/xml"
+	"errors"
 	"flag"
 	"io"
 	"math"
@@ -260,9 +261,29 @@ func testChart(t *testing.T, name string) {
 }
 
 func TestRunRefuses(t *testing.T) {
-	for _, args := range [][]string{{"-times", "0"}, {"-times", "NaN"}, {"-times", "1000"}, {"-svg", filepath.Join(t.TempDir(), "no", "such", "folder.svg")}} {
+	for _, args := range [][]string{{"-times", "0"}, {"-times", "NaN"}, {"-times", "1000"}, {"real"}, {"-svg", filepath.Join(t.TempDir(), "no", "such", "folder.svg")}} {
 		if err := run(t.Context(), args, io.Discard); err == nil {
 			t.Errorf("%v: no error", args)
 		}
+	}
+}
+
+func TestRunHelps(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), []string{"-h"}, &out); err != nil || out.Len() > 0 {
+		t.Errorf("got %v and %q, want nothing but the flags", err, out.String())
+	}
+}
+
+// Whoever interrupts a run by the clock waits for nothing.
+func TestRunIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	began := time.Now()
+	if err := run(ctx, []string{"-real", "-times", "50"}, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
