@@ -23,6 +23,7 @@ const (
 	summarizerColor = "#59a14f"
 	standInColor    = "#f1a340"
 	slotsColor      = "#c0392b"
+	outageColor     = "#eceff1"
 )
 
 // draw makes the chart: a self-contained SVG.
@@ -39,17 +40,7 @@ func draw(p plan, runs []figures) []byte {
 	fmt.Fprintf(&b, `<text x="%d" y="84" font-weight="600">Answers per second</text><text x="%d" y="84" font-weight="600">Of %d slots, held by calls of the summarizer</text>`+"\n",
 		answersLeft, slotsLeft, p.slots)
 	for i, f := range runs {
-		y := chartTop + rowHeight*i
-		fmt.Fprintf(&b, `<text x="16" y="%d" font-weight="600">%s</text><text x="16" y="%d" fill="#666">healthy peers: %.0f %%</text>`+"\n",
-			y+24, f.name, y+41, 100*f.share)
-		answers := panel{&b, p, answersLeft, y, top, len(f.bins)}
-		answers.frame()
-		answers.area(standInColor, f.bins, func(b bin) float64 { return float64(b.healthy + b.summarizer + b.standIn) })
-		answers.area(summarizerColor, f.bins, func(b bin) float64 { return float64(b.healthy + b.summarizer) })
-		answers.area(healthyColor, f.bins, func(b bin) float64 { return float64(b.healthy) })
-		slots := panel{&b, p, slotsLeft, y, float64(p.slots), len(f.bins)}
-		slots.frame()
-		slots.area(slotsColor, f.bins, func(b bin) float64 { return b.held })
+		f.row(&b, p, chartTop+rowHeight*i, top)
 	}
 	for _, left := range []int{answersLeft, slotsLeft} {
 		times(&b, p, left, chartTop+rowHeight*len(runs)-4)
@@ -58,11 +49,25 @@ func draw(p plan, runs []figures) []byte {
 	return b.Bytes()
 }
 
+// row draws a run at a height; top is the scale of its answers.
+func (f figures) row(b *bytes.Buffer, p plan, y int, top float64) {
+	fmt.Fprintf(b, `<text x="16" y="%d" font-weight="600">%s</text><text x="16" y="%d" fill="#666">healthy peers: %.0f %%</text>`+"\n",
+		y+24, f.name, y+41, 100*f.share)
+	answers := panel{b, p, answersLeft, y, top}
+	answers.frame()
+	answers.area(standInColor, f.bins, func(b bin) float64 { return float64(b.healthy + b.summarizer + b.standIn) })
+	answers.area(summarizerColor, f.bins, func(b bin) float64 { return float64(b.healthy + b.summarizer) })
+	answers.area(healthyColor, f.bins, func(b bin) float64 { return float64(b.healthy) })
+	slots := panel{b, p, slotsLeft, y, float64(p.slots)}
+	slots.frame()
+	slots.area(slotsColor, f.bins, func(b bin) float64 { return b.held })
+}
+
 func legendOf(b *bytes.Buffer) {
 	x := 16
 	for _, k := range []struct{ color, text string }{
 		{healthyColor, "healthy peers"}, {summarizerColor, "the summarizer itself"},
-		{standInColor, "something instead"}, {"#eceff1", "outage"}} {
+		{standInColor, "something instead"}, {outageColor, "outage"}} {
 		fmt.Fprintf(b, `<rect x="%d" y="45" width="12" height="12" fill="%s"/><text x="%d" y="55">%s</text>`+"\n", x, k.color, x+18, k.text)
 		x += 40 + 7*len(k.text)
 	}
@@ -84,7 +89,6 @@ type panel struct {
 	p         plan
 	left, top int
 	max       float64
-	bins      int
 }
 
 func (a panel) x(at time.Duration) float64 {
@@ -93,7 +97,7 @@ func (a panel) x(at time.Duration) float64 {
 
 func (a panel) frame() {
 	from, to := a.x(a.p.begin), a.x(a.p.end)
-	fmt.Fprintf(a.b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="#eceff1"/><path d="M%d %dh%d" stroke="#999"/><text x="%d" y="%d" font-size="10" fill="#666" text-anchor="end">%.0f</text>`+"\n",
+	fmt.Fprintf(a.b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="`+outageColor+`"/><path d="M%d %dh%d" stroke="#999"/><text x="%d" y="%d" font-size="10" fill="#666" text-anchor="end">%.0f</text>`+"\n",
 		from, a.top, to-from, panelHeight, a.left, a.top+panelHeight, panelWidth, a.left-4, a.top+8, a.max)
 }
 
@@ -110,7 +114,7 @@ func (a panel) area(color string, bins []bin, value func(bin) float64) {
 // times labels the axis below the last row.
 func times(b *bytes.Buffer, p plan, left, y int) {
 	for _, at := range []time.Duration{0, p.begin, p.end, p.length} {
-		x := float64(left) + float64(panelWidth)*float64(at)/float64(p.length)
+		x := panel{p: p, left: left}.x(at)
 		fmt.Fprintf(b, `<text x="%.1f" y="%d" font-size="10" fill="#666" text-anchor="middle">%.0f s</text>`+"\n", x, y, at.Seconds())
 	}
 }
