@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -240,12 +241,41 @@ func TestLastGoodIsBounded(t *testing.T) {
 	if _, second := ask("501", ""); first != nil || second == nil {
 		t.Errorf("the result that was used last: %v; the one that was not for longest: %v", first, second)
 	}
-	huge := newExecutor(t, executor.Config{Engine: newEngine(t, nil), Fallbacks: map[string]executor.Fallback{"read": {LastGood: true}}})
-	for _, value := range []string{"small", strings.Repeat("x", 2<<20)} {
-		executor.Do(executor.Asking(t.Context(), "q"), huge, "read", func(context.Context) (string, error) { return value, nil })
+}
+
+func TestLastGoodIsBoundedInBytes(t *testing.T) {
+	x := newEngine(t, nil)
+	e := newExecutor(t, executor.Config{Engine: x, Fallbacks: map[string]executor.Fallback{"read": {LastGood: true}}})
+	ask := func(q string, value any) error {
+		_, _, err := executor.Do(executor.Asking(t.Context(), q), e, "read", func(context.Context) (any, error) { return value, nil })
+		return err
 	}
-	if got, _, err := executor.Do(executor.Asking(t.Context(), "q"), huge, "read", func(context.Context) (string, error) { return "", errBoom }); err == nil {
-		t.Errorf("after a result that is not kept: got the one before, %.10q", got)
+	long := strings.Repeat("x", 2<<20)
+	tooLong := map[string]any{"a string": long, "bytes": []byte(long), "bytes by another name": json.RawMessage(long)}
+	for name, value := range tooLong {
+		ask(name, "small")
+		ask(name, value)
+	}
+	for i := range 70 {
+		ask(fmt.Sprint(i), long[:1<<20])
+		ask("the same", long[:1<<20])
+	}
+	if err := x.ForceOpen("read", "test", 1, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	for name := range tooLong {
+		if ask(name, nil) == nil {
+			t.Errorf("%s: too long, and kept, or the one before is", name)
+		}
+	}
+	kept := 0
+	for i := range 70 {
+		if ask(fmt.Sprint(i), nil) == nil {
+			kept++
+		}
+	}
+	if same := ask("the same", nil); kept != 63 || same != nil {
+		t.Errorf("kept %d results of 1 MiB and the one that came again and again (%v), want 63 and that", kept, same)
 	}
 }
 

@@ -3,6 +3,7 @@ package executor
 import (
 	"container/list"
 	"context"
+	"reflect"
 	"sync"
 	"time"
 
@@ -13,8 +14,9 @@ import (
 // used for longest go first. The size of a value that is neither a string nor
 // bytes is not known; it is kept.
 const (
-	maxKept     = 1000
-	maxKeptSize = 1 << 20 // of a string or bytes, in bytes; longer ones are not kept
+	maxKept      = 1000
+	maxKeptSize  = 1 << 20  // of a string or bytes, in bytes; longer ones are not kept
+	maxKeptTotal = 64 << 20 // of all of them
 )
 
 type question struct{}
@@ -32,11 +34,13 @@ type keep struct {
 	mu      sync.Mutex
 	byKey   map[freshness.Key]*list.Element // of *good
 	recency *list.List                      // front: used last
+	size    int                             // of all, as far as it is known
 }
 
 type good struct {
 	key   freshness.Key
 	value any
+	size  int
 	at    time.Time
 }
 
@@ -54,12 +58,11 @@ func (k *keep) put(g *good) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if old := k.byKey[g.key]; old != nil {
-		old.Value = g
-		k.recency.MoveToFront(old)
-		return
+		k.dropLocked(old)
 	}
 	k.byKey[g.key] = k.recency.PushFront(g)
-	if k.recency.Len() > maxKept {
+	k.size += g.size
+	for k.recency.Len() > maxKept || k.size > maxKeptTotal {
 		k.dropLocked(k.recency.Back())
 	}
 }
@@ -73,8 +76,9 @@ func (k *keep) drop(key freshness.Key) {
 }
 
 func (k *keep) dropLocked(old *list.Element) {
-	delete(k.byKey, old.Value.(*good).key)
-	k.recency.Remove(old)
+	g := k.recency.Remove(old).(*good)
+	delete(k.byKey, g.key)
+	k.size -= g.size
 }
 
 // find returns nil if nothing is kept.
@@ -97,11 +101,12 @@ func (e *Executor) keepGood(ctx context.Context, tool string, value any) {
 		return
 	}
 	key := freshness.KeyOf(tool, text)
-	if sizeOf(value) > maxKeptSize {
+	size := sizeOf(value)
+	if size > maxKeptSize {
 		e.kept.drop(key)
 		return
 	}
-	e.kept.put(&good{key: key, value: value, at: e.now()})
+	e.kept.put(&good{key: key, value: value, size: size, at: e.now()})
 }
 
 // lastGood finds the last good result of the tool for the question of ctx.
@@ -117,12 +122,16 @@ func (e *Executor) lastGood(ctx context.Context, tool string) (value any, at tim
 	return g.value, g.at, true
 }
 
+// sizeOf is the length of a string or of bytes, under whatever name; zero for all
+// else.
 func sizeOf(value any) int {
-	switch v := value.(type) {
-	case string:
-		return len(v)
-	case []byte:
-		return len(v)
+	switch v := reflect.ValueOf(value); v.Kind() {
+	case reflect.String:
+		return v.Len()
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return v.Len()
+		}
 	}
 	return 0
 }
