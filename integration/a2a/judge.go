@@ -92,15 +92,20 @@ func (c *call) answered(payload any) classify.Observation {
 	if c.peer.tasks.seen(task, status.State) && c.asked != "" {
 		return o // and said so again
 	}
-	var said struct {
+	o.Payload, o.Result = payloadOf(status.State), textOf(status.Message)
+	return o
+}
+
+// payloadOf is a task in that state, as classify reads it.
+func payloadOf(state a2a.TaskState) []byte {
+	var task struct {
 		Status struct {
 			State a2a.TaskState `json:"state"`
 		} `json:"status"`
 	}
-	said.Status.State = status.State
-	o.Payload, _ = json.Marshal(said) // a text marshals
-	o.Result = textOf(status.Message)
-	return o
+	task.Status.State = state
+	payload, _ := json.Marshal(task) // a text marshals
+	return payload
 }
 
 // taskOf is the task that a payload or event tells of, and how it is; told is
