@@ -107,7 +107,7 @@ func orElse[T any](ctx context.Context, e *Executor, tool string, value T, err e
 		instead := value
 		s.accept = func(v any) (ok bool) {
 			instead, ok = v.(T)
-			return ok
+			return ok || v == nil && any(instead) == nil // a nil of an interface
 		}
 		err = s.find(ctx)
 		*r = s.r

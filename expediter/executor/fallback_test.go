@@ -279,6 +279,16 @@ func TestLastGoodIsBoundedInBytes(t *testing.T) {
 	}
 }
 
+func TestLastGoodMayBeNothing(t *testing.T) {
+	e := newExecutor(t, executor.Config{Engine: newEngine(t, nil), Fallbacks: map[string]executor.Fallback{"read": {LastGood: true, Default: "x"}}})
+	ctx := executor.Asking(t.Context(), "q")
+	executor.Do(ctx, e, "read", func(context.Context) (any, error) { return nil, nil })
+	got, r, err := executor.Do(ctx, e, "read", func(context.Context) (any, error) { return "part", errBoom })
+	if got != nil || err != nil || r.Used != executor.UsedLastGood || r.Err != nil {
+		t.Errorf("got %v, %v, %v, %v; want the last result, nil", got, err, r.Used, r.Err)
+	}
+}
+
 func TestSubstitutes(t *testing.T) {
 	e := newExecutor(t, executor.Config{Engine: newEngine(t, nil), Step: func() int64 { return 7 }, Now: func() time.Time { return time.UnixMilli(5) },
 		Fallbacks: map[string]executor.Fallback{"a": {Default: 1}, "b": {Default: 2}}})

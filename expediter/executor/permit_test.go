@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,9 +45,9 @@ func TestPanicsOfOthersHoldNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				sore := false
+				var sore atomic.Bool
 				x, err := expediter.New(expediter.Config{Policy: eager(), Events: expediter.Events{Recorded: func(*expediter.Event) {
-					if sore {
+					if sore.Load() {
 						panic("observer")
 					}
 				}}})
@@ -57,11 +58,13 @@ func TestPanicsOfOthersHoldNothing(t *testing.T) {
 				e := newExecutor(t, executor.Config{Engine: x, Deadline: tt.deadline, Guards: map[string]executor.Guard{"Grep": g},
 					Limits: map[string]executor.Limit{"Grep": {Concurrent: 1}}})
 				open(t, x, "Grep")
-				*g, sore = tt.guard, tt.recorded
+				*g = tt.guard
+				sore.Store(tt.recorded)
 				if got := try(t.Context(), e, tt.fn); got.panics == nil {
 					t.Fatalf("got %+v, want a panic", got)
 				}
-				*g, sore = bomb{}, false
+				*g = bomb{}
+				sore.Store(false)
 				time.Sleep(2 * time.Hour)
 				if running, _ := e.Abandoned(); running != 0 || row(t, x, "Grep").ProbeInFlight {
 					t.Errorf("%d tools are thought to run; a trial in flight: %v", running, row(t, x, "Grep").ProbeInFlight)
