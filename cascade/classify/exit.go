@@ -99,7 +99,7 @@ func (e *evidence) byExitCode() (class, string, bool) {
 	return r.class, r.name(), true
 }
 
-var exitText = regexp.MustCompile(`(?m)\A\s*(?:error: )?exit code:? (\d{1,3})\b|\(exit (?:code |status )?(\d{1,3})\)\s*$`)
+var exitText = regexp.MustCompile(`(?m)\A\s*(?:error: )?(?:exit code:?|process exited with (?:exit )?code) (\d{1,3})\b|\(exit (?:code |status )?(\d{1,3})\)\s*$`)
 
 // exitCode is the exit code that an error or a text tells, nil for none.
 func exitCode(err error, folded string) *int {
@@ -109,7 +109,7 @@ func exitCode(err error, folded string) *int {
 		}
 		return nil // a signal: the text names it
 	}
-	if !strings.Contains(folded, "exit ") {
+	if !strings.Contains(folded, "exit") {
 		return nil
 	}
 	m := exitText.FindStringSubmatch(folded)

@@ -2,6 +2,7 @@ package classify
 
 // firstTexts are what would be taken for something else further down.
 var firstTexts = []textRule{
+	{class: invalidInput, lit: "message larger than max", example: "rpc error: code = ResourceExhausted desc = grpc: received message larger than max (4194305 vs. 4194304)"},
 	{class: none, lit: "expediter", pattern: `\A\s*expediter(?::| skip| pause)`, example: "expediter SKIP: WebFetch is open (network); next trial in 2 attempts"},
 	{class: config, lit: "-3202", pattern: `-3202[0-2]\b`, example: "-32021 Server requires the elicitation capability for this request"},
 	{class: config, lit: "unsupported protocol version", example: "Unsupported protocol version: 1900-01-01"},
@@ -205,7 +206,7 @@ var resourceTexts = []textRule{
 	{class: resource, lit: "sigsegv", example: "program received signal SIGSEGV"},
 	{class: resource, lit: "bus error", pattern: `\bbus error\b`, example: "Bus error (core dumped)"},
 	{class: resource, lit: "core dumped", example: "Aborted (core dumped)"},
-	{class: resource, lit: "exit code 13", pattern: `exit code 13[79]\b`, example: "the step ended with exit code 137 after 2 s"},
+	{class: resource, lit: "code 13", pattern: `\bexit(?:ed with)? code 13[79]\b`, example: "the step ended with exit code 137 after 2 s"},
 	{class: resource, lit: "exec format error", example: "fork/exec /bin/x: exec format error"},
 	{class: resource, lit: "argument list too long", example: "fork/exec /bin/x: argument list too long"},
 	{class: resource, lit: "unknown error, uv_spawn", example: "EUNKNOWN: unknown error, uv_spawn"},
