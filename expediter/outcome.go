@@ -45,6 +45,9 @@ var (
 	ErrNoSystemicFailure = errors.New("no_systemic_failure")
 	// ErrUnknownTool: a control names a tool that the engine does not know.
 	ErrUnknownTool = errors.New("unknown_tool")
+	// ErrNotCalled: a refusal of ours, or of a guard, is this. The outcome of whoever
+	// met it is ignored: it is not the tool's failure.
+	ErrNotCalled = errors.New("not_called")
 )
 
 // Result is what Record and the other events answer.

@@ -33,7 +33,7 @@ func observed(o classify.Observation) (out expediter.Outcome) {
 		}
 		out.Duration = o.Duration
 	}()
-	if _, ours := errors.AsType[*Refused](o.Err); ours {
+	if errors.Is(o.Err, expediter.ErrNotCalled) {
 		return expediter.Ignored()
 	}
 	v := classify.Observe(o)

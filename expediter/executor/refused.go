@@ -67,9 +67,12 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("%.64q skipped: %v%s; %s", r.Tool, why, r.next(), instead(r.Decision.Route))
 }
 
-// Is reports whether target is the refusal's decision or reason.
+// Is reports whether target is the refusal's decision or reason, or
+// expediter.ErrNotCalled.
 func (r *Refused) Is(target error) bool {
 	switch target {
+	case expediter.ErrNotCalled:
+		return true
 	case ErrPaused:
 		return r.Decision.Verb == expediter.Pause
 	case ErrSkipped:

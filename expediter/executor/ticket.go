@@ -48,8 +48,8 @@ func (t *Ticket) Elapsed() time.Duration { return max(t.e.now().Sub(t.permit.sta
 // End records what came of the call and reports true, the first time; later
 // calls change nothing and report false. Of o the zero Tool, At and Duration are
 // those of the ticket, an error's zero ContextErr is that of Begin's context,
-// and the rules are those of the tool's map entry. A refusal of any executor,
-// anywhere in o.Err, is recorded as ignored: the tool was not reached.
+// and the rules are those of the tool's map entry. A refusal
+// (expediter.ErrNotCalled) anywhere in o.Err is recorded as ignored: the tool was not reached.
 func (t *Ticket) End(o classify.Observation) (Receipt, bool) {
 	if !t.ended.CompareAndSwap(false, true) {
 		return Receipt{}, false

@@ -183,6 +183,19 @@ func TestTrialGoesBesideAFullBulkhead(t *testing.T) {
 	})
 }
 
+// A tool that asks a guard itself, and is refused, has not failed.
+func TestRefusalWithinATool(t *testing.T) {
+	inEachWay(t, func(t *testing.T, w way) {
+		r := newRig(t, w, settings(t, minute))
+		trip(t, r)
+		_, within := r.Allow()
+		_, receipt, err := executor.Do(t.Context(), newExecutor(t, r), "Trip", func(context.Context) (any, error) { return nil, within })
+		if err != within || receipt.Outcome.Result != cascade.Ignored {
+			t.Errorf("got %v, recorded as %v; want the refusal, ignored", err, receipt.Outcome.Result)
+		}
+	})
+}
+
 // 1,000 callers at the moment of recovery: one call reaches the tool.
 func TestOneTrialReachesTheTool(t *testing.T) {
 	inEachWay(t, func(t *testing.T, w way) {

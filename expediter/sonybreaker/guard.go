@@ -74,7 +74,7 @@ type moment struct {
 
 // Refusal is the error of a call that the breaker did not let through. It is
 // never a failure of the tool. errors.Is finds gobreaker.ErrOpenState or
-// gobreaker.ErrTooManyRequests in it.
+// gobreaker.ErrTooManyRequests in it, and expediter.ErrNotCalled.
 type Refusal struct {
 	Tool   string
 	Reason error
@@ -90,6 +90,9 @@ func (r *Refusal) Error() string {
 
 // Unwrap returns gobreaker's error.
 func (r *Refusal) Unwrap() error { return r.Reason }
+
+// Is reports whether target is expediter.ErrNotCalled.
+func (r *Refusal) Is(target error) bool { return target == expediter.ErrNotCalled }
 
 // Over puts a guard over a breaker that the program has, and may go on to use
 // besides. The engine then hears of a change of state at the guard's next Allow,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 
+	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 )
 
@@ -78,8 +79,8 @@ func Settings(p Policy) (gobreaker.Settings, error) {
 var ErrTrialLost = errors.New("the trial did not come back within its lease")
 
 // Ignored reports whether the error of a call says nothing about its tool: the
-// call was cancelled, or it is a trial that lost its lease. It is made for
-// gobreaker's IsExcluded.
+// call was cancelled, it met a refusal (expediter.ErrNotCalled), or it is a trial
+// that lost its lease. It is made for gobreaker's IsExcluded.
 func Ignored(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, ErrTrialLost)
+	return errors.Is(err, context.Canceled) || errors.Is(err, expediter.ErrNotCalled) || errors.Is(err, ErrTrialLost)
 }

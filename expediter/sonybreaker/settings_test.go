@@ -13,6 +13,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/expediter/executor"
 	"github.com/expediter-go/expediter/expediter/sonybreaker"
 )
 
@@ -112,6 +113,7 @@ func TestIgnored(t *testing.T) {
 	for err, want := range map[error]bool{
 		nil: false, errors.New("down"): false, context.DeadlineExceeded: false,
 		context.Canceled: true, fmt.Errorf("search: %w", context.Canceled): true, sonybreaker.ErrTrialLost: true,
+		&sonybreaker.Refusal{Tool: "other", Reason: gobreaker.ErrOpenState}: true, &executor.Refused{Tool: "other"}: true,
 	} {
 		if got := sonybreaker.Ignored(err); got != want {
 			t.Errorf("%v: got %v", err, got)
