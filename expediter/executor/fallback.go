@@ -26,7 +26,9 @@ type Fallback struct {
 	Alternative     func(context.Context) (any, error)
 	AlternativeTool string
 	// LastGood keeps the tool's results and gives the last one to the same
-	// question: see Asking. The value itself is kept and given, not a copy.
+	// question: see Asking. The value itself is kept and given, not a copy. An
+	// executor keeps 1,000, and of strings and bytes 64 MiB in all and none above
+	// 1 MiB; those that were not used for longest go first.
 	LastGood bool
 	MaxAge   time.Duration // of a last good result; 0: any
 	Default  any           // nil: none
