@@ -12,6 +12,8 @@ var answeredTexts = []textRule{
 // invalidTexts: the tool answered that the call was wrong. They are broad,
 // because everything that means more has had its turn.
 var invalidTexts = []textRule{
+	{class: invalidInput, lit: "unknown revision", example: "go: example.org/x@v1.2.3: invalid version: unknown revision v1.2.3"},
+	{class: invalidInput, lit: "maximum length", pattern: `\bexceed(?:s|ed) (?:the )?maximum length`, example: "Tool result exceeded maximum length"},
 	{class: invalidInput, lit: "no such file", example: "ls: cannot access '/nope/dir': No such file or directory"},
 	{class: invalidInput, lit: "enoent", pattern: `\benoent\b`, example: "ENOENT: open 'package.json'"},
 	{class: invalidInput, lit: "eisdir", pattern: `\beisdir\b`, example: "Error: EISDIR: read"},

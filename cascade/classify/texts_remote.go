@@ -2,6 +2,7 @@ package classify
 
 // networkTexts: the way to the tool.
 var networkTexts = []textRule{
+	{class: network, lit: "disconnected", pattern: `\bbrowser (?:has been |was |is )?disconnected\b`, example: "Browser has been disconnected"},
 	{class: network, lit: "econn", pattern: `\beconn(?:refused|reset|aborted)\b`, example: "connect ECONNREFUSED 127.0.0.1:2"},
 	{class: network, lit: "connection refused", example: "dial tcp 127.0.0.1:1: connect: connection refused"},
 	{class: network, lit: "enotfound", pattern: `\benotfound\b`, example: "TypeError: getaddrinfo ENOTFOUND nope.invalid"},
@@ -168,6 +169,7 @@ var connectTexts = []textRule{
 
 // upstreamTexts: the service behind the tool is broken.
 var upstreamTexts = []textRule{
+	{class: upstream, lit: "temporarily unable", pattern: `\btemporarily unable to (?:service|serve|handle|process)\b`, example: "The server is temporarily unable to service your request due to maintenance downtime"},
 	{class: unknown, lit: "an error occurred invoking", example: "An error occurred invoking 'query'."}, // an MCP server's own exception, which it hides
 	{class: upstream, status: []int{500, 501, 502, 503, 505, 507, 520, 521, 523}, example: "HTTP Error 503: x"},
 	{class: network, status: []int{525, 526}, example: "error code: 525"},
