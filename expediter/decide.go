@@ -83,9 +83,22 @@ func (x *Engine) decide(name string, score capability.Score, scored bool, step, 
 	waiting := len(x.queue.waiting) > 0
 	x.mu.Unlock()
 	if waiting {
-		x.deliver()
+		x.deliverOf(d.Call)
 	}
 	return d
+}
+
+// deliverOf is deliver for a call that is being decided. If an observer panics,
+// nobody will make that call, so it is given up: a trial must not hold its slot.
+func (x *Engine) deliverOf(call CallID) {
+	delivered := false
+	defer func() {
+		if !delivered && call != 0 {
+			_, _ = x.Record(call, Ignored(), NoStep, time.Time{})
+		}
+	}()
+	x.deliver()
+	delivered = true
 }
 
 // judge applies the rules of SPEC section 4 in their order.

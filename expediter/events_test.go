@@ -12,6 +12,7 @@ import (
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
 )
 
 // crowd lets many goroutines drive the engine through every kind of trouble.
@@ -286,5 +287,42 @@ func TestNilObserversAreNotCalled(t *testing.T) {
 	crowd(x, 2, 100)
 	if c := x.Status().Counts; c.Calls == 0 || c.Pauses == 0 {
 		t.Errorf("nothing happened: %+v", c)
+	}
+}
+
+// The caller of an observer that panics never learns of its trial, so the trial
+// is given up.
+func TestPanickingObserverHoldsNoTrial(t *testing.T) {
+	sore := false
+	var results []string
+	r := newRig(t, expediter.Config{
+		Policy: expediter.Policy{Policy: breaker.Policy{FailureThreshold: 1, Probe: breaker.Pacing{Every: 1}}},
+		Events: expediter.Events{
+			Journal: func(ev *expediter.Event) {
+				if ev.Result != nil {
+					results = append(results, ev.Result.String())
+				}
+			},
+			Decided: func(*expediter.Event) {
+				if sore {
+					panic("observer")
+				}
+			},
+		},
+	})
+	r.fail("Grep", 1, cascade.Upstream)
+	sore = true
+	func() {
+		defer func() {
+			if got := recover(); got != "observer" {
+				t.Errorf("got %v, want the observer's panic", got)
+			}
+		}()
+		r.x.Decide("Grep", 1, r.now())
+	}()
+	sore = false
+	r.ask("Grep", "PROBE")
+	if diff := cmp.Diff([]string{"failure", "ignored"}, results); diff != "" {
+		t.Errorf("recorded (-want +got):\n%s", diff)
 	}
 }
