@@ -316,3 +316,32 @@ func TestStreamWithoutEnd(t *testing.T) {
 		}
 	})
 }
+
+// panicking is a base transport that does what its name says.
+type panicking struct{}
+
+func (panicking) RoundTrip(*http.Request) (*http.Response, error) { panic("boom") }
+
+func TestPanicOfTheBaseFreesTheTrial(t *testing.T) {
+	each(t, func(t *testing.T, bind binding) {
+		b := newBench(t, nil)
+		c := client(t, bind, "127.0.0.1:1", b.peer(t, "travel").Options(&http.Client{Transport: panicking{}})...)
+		for _, ask := range []func(){
+			func() { _, _ = send(t.Context(), c, "completed") },
+			func() { _, _ = stream(t.Context(), c, "completed") },
+		} {
+			func() {
+				defer func() {
+					if got := recover(); got != "boom" {
+						t.Errorf("got %v, want the panic itself", got)
+					}
+				}()
+				ask()
+			}()
+			b.tell(t, "CALL travel", "failure unknown")
+			if err := b.engine.Reset("travel", "once more", expediter.NoStep, b.now); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

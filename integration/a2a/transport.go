@@ -1,6 +1,7 @@
 package a2apeer
 
 import (
+	"errors"
 	"io"
 	"net/http"
 )
@@ -22,11 +23,24 @@ type transport struct {
 	base http.RoundTripper
 }
 
-// RoundTrip is that of the base.
+// errPanicked is what a call came to whose base transport panicked.
+var errPanicked = errors.New("the transport panicked")
+
+// RoundTrip is that of the base, panics included.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := t.base.RoundTrip(req)
 	c := t.peer.callOf(req.Context())
-	if err != nil || c == nil {
+	if c == nil {
+		return t.base.RoundTrip(req)
+	}
+	back := false
+	defer func() {
+		if !back { // the client hands on no answer that After could hear
+			c.ticket.End(c.failed(errPanicked))
+		}
+	}()
+	resp, err := t.base.RoundTrip(req)
+	back = true
+	if err != nil || resp == nil {
 		return resp, err
 	}
 	c.status, c.header = resp.StatusCode, resp.Header
