@@ -21,8 +21,8 @@ func (x *Engine) Decide(tool string, step int64, at time.Time) Decision {
 				return Decision{Verb: Call, Would: Call, Call: id}
 			}
 		case w&wordOpen != 0:
-			if route, next, ok := x.quickSkip(t, step, ms); ok {
-				return Decision{Verb: Skip, Would: Skip, Reason: OpenCircuit, Route: route, Next: next, Unit: t.spec.policy.Probe.Unit}
+			if route, next, doubt, ok := x.quickSkip(t, step, ms); ok {
+				return Decision{Verb: Skip, Would: Skip, Reason: OpenCircuit, Route: route, Next: next, Unit: t.spec.policy.Probe.Unit, Unverified: doubt}
 			}
 		}
 	}
@@ -39,24 +39,24 @@ func (x *Engine) DecideScored(tool string, score capability.Score, step int64, a
 // due, while nothing pauses and nobody watches: rule 5 of SPEC section 4 alone.
 // It is false when the request has to go through decide, which counts it. Its
 // results are words of a Decision, since copying one costs more than the rest.
-func (x *Engine) quickSkip(t *tool, step, at int64) (route *capability.Route, next int64, ok bool) {
+func (x *Engine) quickSkip(t *tool, step, at int64) (route *capability.Route, next int64, doubt, ok bool) {
 	x.mu.Lock()
 	if !x.quick || t.word.Load()&wordOpen == 0 {
 		x.mu.Unlock()
-		return nil, 0, false
+		return nil, 0, false, false
 	}
 	x.cur.step, x.cur.at = x.clock.advance(step, at)
 	t.anchor.Attempts++
 	if x.due(t) {
 		t.anchor.Attempts--
 		x.mu.Unlock()
-		return nil, 0, false
+		return nil, 0, false, false
 	}
-	route, next = x.route(t, t.name), x.left(t)
+	route, next, doubt = x.route(t, t.name), x.left(t), t.unverified > 0
 	x.countSkip(route)
 	x.routes.add(t.name, route, x.cur.step, x.cur.at)
 	x.mu.Unlock()
-	return route, next, true
+	return route, next, doubt, true
 }
 
 func (x *Engine) decide(name string, score capability.Score, scored bool, step, at int64) Decision {
@@ -255,7 +255,7 @@ func (x *Engine) interval(t *tool) (interval, after int64) {
 }
 
 func (x *Engine) skip(t *tool, why Reason) Decision {
-	d := Decision{Verb: Skip, Reason: why, Route: x.route(t, t.name), Unit: t.spec.policy.Probe.Unit}
+	d := Decision{Verb: Skip, Reason: why, Route: x.route(t, t.name), Unit: t.spec.policy.Probe.Unit, Unverified: t.unverified > 0}
 	if t.paced() {
 		d.Next = x.left(t)
 	}

@@ -145,6 +145,9 @@ type Decision struct {
 	// External: CALL leaves the word to another breaker in front of the tool, which
 	// is not CLOSED, so that the call may be its trial (see Engine.External).
 	External bool
+	// Unverified: a call of the skipped tool may have taken effect, and nobody has
+	// looked (see Engine.Verified). Nothing may stand in for it until then.
+	Unverified bool
 	// Call is recorded once when Verb is CALL or PROBE; zero otherwise.
 	Call CallID
 	// Route is where a SKIP may go instead; nil for every other verb (in ObserveOnly: of Would). Shared:

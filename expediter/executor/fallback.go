@@ -16,9 +16,10 @@ import (
 // Fallback is what stands in for a call of a tool that was skipped, refused by
 // its bulkhead or guard, or failed. Its parts are tried in this order: the
 // alternative, the last good result, the default. None stands in while the
-// engine pauses, for a call that may have taken effect, for a cancelled one, for
-// an answer that its caller does not like, or for a tool that is declared
-// no_substitute; a panic goes on whatever is declared.
+// engine pauses, for a call that may have taken effect, for one that is refused
+// before that is verified, for a cancelled one, for an answer that its caller does
+// not like, or for a tool that is declared no_substitute; a panic goes on whatever
+// is declared.
 type Fallback struct {
 	// Alternative is the same work done by AlternativeTool. To give it says that
 	// it takes the same input. It runs as a call of that tool, and only where the
@@ -132,7 +133,7 @@ func wanting(r *Receipt, err error) bool {
 		return r.Outcome.Result == cascade.Failed && !r.MayHaveTakenEffect
 	}
 	_, refused := err.(*Refused)
-	return refused && r.Decision.Verb == expediter.Skip
+	return refused && r.Decision.Verb == expediter.Skip && !r.Decision.Unverified
 }
 
 // stand looks for what stands in for one call.

@@ -19,6 +19,7 @@ import (
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/expediter/executor"
 )
 
@@ -172,6 +173,34 @@ func TestAlternativeThatMayHaveTakenEffect(t *testing.T) {
 		}
 		if got := row(t, x, "send").Consecutive + row(t, x, "send").Run; got == 0 {
 			t.Error("the failure of the alternative does not count against it")
+		}
+	})
+}
+
+// Until somebody has looked, neither an earlier result nor a default tells a caller
+// that all is done.
+func TestNothingStandsInUntilVerified(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newEngine(t, capability.Map{{Tool: "send", Provides: "mail", Fallback: "ask", SideEffects: capability.Destructive,
+			Policy: breaker.Policy{Probe: breaker.Pacing{Every: 20}}}})
+		e := newExecutor(t, executor.Config{Engine: x, Deadline: time.Second, Fallbacks: map[string]executor.Fallback{"send": {LastGood: true, Default: "queued"}}})
+		ctx := executor.Asking(t.Context(), "the same mail")
+		if _, _, err := executor.Do(ctx, e, "send", answer); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := executor.Do(ctx, e, "send", obedient); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("got %v, want a timeout", err)
+		}
+		got, r, err := executor.Do(ctx, e, "send", answer)
+		if got != "" || !errors.Is(err, executor.ErrOpen) || r.Used != executor.UsedNothing || !r.Decision.Unverified {
+			t.Errorf("before it is verified: got %q, %v, %+v; want the refusal", got, err, r)
+		}
+		if err := x.Verified("send", "it is in the outbox", 1, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		got, r, err = executor.Do(ctx, e, "send", answer)
+		if got != "ran" || err != nil || r.Used != executor.UsedLastGood {
+			t.Errorf("after that: got %q, %v, %v; want the last good result", got, err, r.Used)
 		}
 	})
 }

@@ -166,7 +166,7 @@ func (g *Guard) Allow() (done func(error), err error) {
 
 // Look tells the engine where a breaker stands that others call too. Looking is
 // like asking: a gobreaker whose Timeout has passed becomes half-open. It must
-// not be called from the breaker's own OnStateChange.
+// not be called from the breaker's own funcs, which run under the guard's lock.
 func (g *Guard) Look() {
 	g.seen(g.moment())
 	g.deliver()
