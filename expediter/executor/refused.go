@@ -3,6 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade/redact"
@@ -99,8 +100,11 @@ func (r *Refused) next() string {
 		return ""
 	}
 	unit := d.Unit.String()
-	if unit == "time" {
+	switch {
+	case unit == "time":
 		unit = "ms"
+	case d.Next == 1:
+		unit = strings.TrimSuffix(unit, "s")
 	}
 	return fmt.Sprintf(" (next trial in %d %s)", d.Next, unit)
 }
