@@ -21,11 +21,11 @@ type Config struct {
 	Engine    *expediter.Engine
 	Step      func() int64             // the agent's step now; nil: expediter.NoStep
 	Now       func() time.Time         // nil: time.Now
-	Deadline  time.Duration            // of each call; 0: only what the caller's context has
+	Deadline  time.Duration            // of each call of Do; 0: only what the caller's context has
 	Deadlines map[string]time.Duration // by tool, instead of Deadline; 0: none; that of `a/b` serves `a/b/c`
 	Limits    map[string]Limit         // bulkheads, by tool as Deadlines; that of `a` is shared by all that it serves
 	Guards    map[string]Guard         // another breaker in front of a tool, by tool as Deadlines
-	Fallbacks map[string]Fallback      // what stands in for a call that was refused or failed, by tool as Deadlines
+	Fallbacks map[string]Fallback      // what stands in for a call of Do that was refused or failed, by tool as Deadlines
 	// Panicked hears of each panic of a tool, with the stack of the tool's
 	// goroutine, before it goes on in the caller. A panic that comes after the
 	// caller has gone ends here.

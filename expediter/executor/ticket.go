@@ -27,8 +27,10 @@ type Ticket struct {
 
 // Begin asks for one call of the tool, which keeps its place in the bulkhead
 // until it ends, at most for Hold: one that is never ended, such as that of a
-// body which nobody closes, must not block its tool for ever. It returns *Refused if the engine said SKIP or PAUSE, or a
-// bulkhead or guard refused the call, and ctx.Err() if ctx ended before.
+// body which nobody closes, must not block its tool for ever. It returns *Refused
+// if the engine said SKIP or PAUSE, or a bulkhead or guard refused the call, and
+// ctx.Err() if ctx ended before. Deadlines and Fallbacks are for Do alone: a call
+// of Begin lasts as long as its maker lets it, and nothing stands in for it.
 func (e *Executor) Begin(ctx context.Context, tool string) (*Ticket, error) {
 	t := &Ticket{e: e, ctx: ctx, permit: permit{tool: tool}}
 	if err := e.admit(ctx, &t.permit); err != nil {
