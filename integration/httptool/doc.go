@@ -10,5 +10,16 @@
 //
 // Requests, answers and bodies pass through as they are. Nothing is read ahead,
 // and nothing is sent twice: whoever wants to retry asks again, and is refused
-// when that is of no use.
+// when that is of no use. Of the executor's settings Limits and Guards hold for
+// requests; Deadlines and Fallbacks are for executor.Do alone. A request's time is
+// limited by its context, or by the client's Timeout.
+//
+// Guard a request in one place. A guarded client inside executor.Do on the same
+// engine makes two failures of one failed request: the budget is charged twice,
+// and two circuits that open for one cause can be an incident, which pauses every
+// call. What the inner one refuses is no failure of the outer tool, so no Fallback
+// stands in for it. Never give both the same name: a trial would be refused
+// because of itself, and the tool would never come back. For a Fallback or a
+// deadline call through Do with a plain client, and return a status from 400 as an
+// error; one with a method StatusCode() int is judged by that.
 package httptool
