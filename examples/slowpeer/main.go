@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	svg := flags.String("svg", "", "also draw the chart into this `file`")
 	seed := flags.Uint64("seed", defaults.seed, "of the callers' arrivals")
 	inReal := flags.Bool("real", false, "run by the clock, against A2A servers on loopback")
-	times := flags.Float64("times", 10, "with -real: how many times faster than the plan, at least 1")
+	times := flags.Float64("times", 10, "with -real: how many times faster than the plan, from 1 to 50")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return nil
