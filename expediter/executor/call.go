@@ -168,7 +168,7 @@ func (o *Overdue) Error() string {
 	if o.MayHaveTakenEffect {
 		next = "it may have taken effect: verify that before you repeat it"
 	}
-	return fmt.Sprintf("%.64q did not answer within %v and goes on alone; %s, raise its deadline or make it honour its context", o.Tool, o.After, next)
+	return fmt.Sprintf("%.64q did not answer within %v and goes on alone; %s. Raise its deadline or make it honour its context", o.Tool, o.After, next)
 }
 
 // Unwrap returns context.DeadlineExceeded.
