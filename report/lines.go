@@ -19,10 +19,11 @@ type line struct {
 func nothing() []line { return []line{{Text: "none"}} }
 
 // when is a moment in words: the step, and the time where it was given; the
-// date too when it is not that of the report's end.
+// date too when it is not that of the report's end. Callers without steps leave
+// it at 0, which then says nothing.
 func (r Report) when(m Moment) string {
 	var parts []string
-	if m.Step != expediter.NoStep {
+	if m.Step > 0 || m.Step == 0 && m.At == 0 {
 		parts = append(parts, fmt.Sprintf("step %d", m.Step))
 	}
 	if m.At != 0 {

@@ -68,6 +68,11 @@ func (cfg Config) validate() error {
 			errs = append(errs, fmt.Errorf("executor: Deadlines[%.64q] %v is below zero; give 0 for none", tool, d))
 		}
 	}
+	for tool, g := range cfg.Guards {
+		if g == nil {
+			errs = append(errs, fmt.Errorf("executor: Guards[%.64q] is nil; leave the tool out", tool))
+		}
+	}
 	for tool, l := range cfg.Limits {
 		errs = append(errs, l.validate(tool))
 	}

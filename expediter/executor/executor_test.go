@@ -264,8 +264,8 @@ func TestNeverRetries(t *testing.T) {
 }
 
 func TestNewReportsEveryProblem(t *testing.T) {
-	_, err := executor.New(executor.Config{Deadline: -1, Deadlines: map[string]time.Duration{"Grep": -1}})
-	for _, want := range []string{"Engine is nil", "Deadline -1ns", `Deadlines["Grep"] -1ns`} {
+	_, err := executor.New(executor.Config{Deadline: -1, Deadlines: map[string]time.Duration{"Grep": -1}, Guards: map[string]executor.Guard{"Grep": nil}})
+	for _, want := range []string{"Engine is nil", "Deadline -1ns", `Deadlines["Grep"] -1ns`, `Guards["Grep"] is nil`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want it to name %s", err, want)
 		}

@@ -127,13 +127,25 @@ func (e *Executor) fallback(tool string) (f Fallback, ok bool) {
 	return e.cfg.Fallbacks[name], ok && !e.entry(tool).noSubstitute
 }
 
-// wanting reports whether something may stand in for the call.
+// wanting reports whether something may stand in for the call: it failed, or it
+// was refused, by this executor or by another one within the tool.
 func wanting(r *Receipt, err error) bool {
-	if r.Decision.Verb.Go() {
-		return r.Outcome.Result == cascade.Failed && !r.MayHaveTakenEffect
+	if r.Decision.Verb.Go() && r.Outcome.Result == cascade.Failed {
+		return !r.MayHaveTakenEffect
 	}
-	_, refused := err.(*Refused)
-	return refused && r.Decision.Verb == expediter.Skip && !r.Decision.Unverified
+	refused := refusal(err)
+	return refused != nil && refused.Decision.Verb == expediter.Skip && !refused.Decision.Unverified
+}
+
+// refusal finds a refusal in an error of whatever kind; nil: there is none.
+func refusal(err error) (refused *Refused) {
+	defer func() {
+		if recover() != nil { // methods of err
+			refused = nil
+		}
+	}()
+	refused, _ = errors.AsType[*Refused](err)
+	return refused
 }
 
 // stand looks for what stands in for one call.

@@ -416,3 +416,24 @@ func TestMayHaveTakenEffect(t *testing.T) {
 		}
 	}
 }
+
+// A tool that is refused within, by the breaker of the host that it asks, was not
+// reached: what stands in for a refused call stands in for this one.
+func TestFallbackOfACallRefusedWithin(t *testing.T) {
+	x := newEngine(t, append(capability.Map{{Tool: "host", Provides: "a host", Fallback: "ask"}}, searching...))
+	if err := x.ForceOpen("host", "test", 1, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	e := newExecutor(t, executor.Config{Engine: x, Fallbacks: map[string]executor.Fallback{"search": {Default: "by default"}}})
+	within := func(ctx context.Context) (string, error) {
+		_, _, err := executor.Do(ctx, e, "host", answer)
+		return "", fmt.Errorf("searching: %w", err)
+	}
+	value, receipt, err := executor.Do(t.Context(), e, "search", within)
+	if value != "by default" || err != nil || receipt.Used != executor.UsedDefault || !errors.Is(receipt.Cause, executor.ErrForcedOpen) {
+		t.Errorf("got %q, %v, %+v; want the default, with the refusal beside it", value, err, receipt)
+	}
+	if got := row(t, x, "search"); got.Consecutive != 0 {
+		t.Errorf("got %d failures of the tool that was not reached, want none", got.Consecutive)
+	}
+}

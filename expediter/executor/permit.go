@@ -96,7 +96,7 @@ func (e *Executor) ask(p *permit) error {
 		return nil
 	}
 	name, ok := capability.Nearest(e.cfg.Guards, p.tool)
-	if !ok || e.cfg.Guards[name] == nil {
+	if !ok {
 		return nil
 	}
 	tell, err := e.cfg.Guards[name].Allow()
