@@ -40,6 +40,9 @@ func attempt[T any](ctx context.Context, e *Executor, tool string, fn func(conte
 		var none T
 		return none, err
 	}
+	if p.decision.Verb == expediter.Probe {
+		ctx = e.carrying(ctx, tool)
+	}
 	if limit := e.deadline(tool); limit > 0 || ctx.Done() != nil {
 		return away(ctx, e, &p, limit, fn, r)
 	}
@@ -126,6 +129,9 @@ func (e *Executor) settle(p *permit, end *ending, r *Receipt) {
 	}
 	r.Outcome = end.outcome
 	defer p.release(end) // whatever observers of the engine do
+	if p.part {
+		return
+	}
 	r.Recorded, r.Err = e.cfg.Engine.Record(p.decision.Call, end.outcome, e.step(), now)
 }
 

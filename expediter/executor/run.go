@@ -133,7 +133,9 @@ func (f *flight) note() {
 	e, now := f.e, f.e.now()
 	f.back()
 	f.end.outcome.Duration = max(now.Sub(f.p.start), 0)
-	_, _ = e.cfg.Engine.Record(f.p.decision.Call, f.end.outcome, e.step(), now)
+	if !f.p.part {
+		_, _ = e.cfg.Engine.Record(f.p.decision.Call, f.end.outcome, e.step(), now)
+	}
 	e.late.Add(1)
 	e.running.Add(-1)
 	e.tellPanic(f.p.tool, &f.end)

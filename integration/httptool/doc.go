@@ -17,9 +17,9 @@
 // Guard a request in one place. A guarded client inside executor.Do on the same
 // engine makes two failures of one failed request: the budget is charged twice,
 // and two circuits that open for one cause can be an incident, which pauses every
-// call. What the inner one refuses is no failure of the outer tool, so no Fallback
-// stands in for it. Never give both the same name: a trial would be refused
-// because of itself, and the tool would never come back. For a Fallback or a
+// call. What the inner one refuses is no failure of the outer tool, and its
+// Fallback stands in as for a refusal of its own. With one name for both, a trial
+// of the outer call takes the inner one in, so that the tool comes back. For a
 // deadline call through Do with a plain client, and return a status from 400 as an
 // error; one with a method StatusCode() int is judged by that.
 package httptool
