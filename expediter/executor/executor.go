@@ -122,7 +122,9 @@ type Receipt struct {
 // A panic of fn is recorded as a failure and goes on in the caller with its
 // value; so does runtime.Goexit. With a deadline, or a ctx that can end, fn runs
 // in a goroutine of its own and its context ends when Do returns. Without, fn
-// runs on the caller's goroutine and in ctx.
+// runs on the caller's goroutine and in ctx. The context that fn gets for a PROBE
+// carries the trial: a call of the same tool made in it is part of that trial,
+// neither asked for nor recorded by itself.
 func Do[T any](ctx context.Context, e *Executor, tool string, fn func(context.Context) (T, error)) (T, Receipt, error) {
 	var r Receipt
 	value, err := attempt(ctx, e, tool, fn, &r)
