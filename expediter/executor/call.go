@@ -41,7 +41,9 @@ func attempt[T any](ctx context.Context, e *Executor, tool string, fn func(conte
 		return none, err
 	}
 	if p.decision.Verb == expediter.Probe {
-		ctx = e.carrying(ctx, tool)
+		var t *trial
+		ctx, t = e.carrying(ctx, tool)
+		defer t.over.Store(true)
 	}
 	if limit := e.deadline(tool); limit > 0 || ctx.Done() != nil {
 		return away(ctx, e, &p, limit, fn, r)

@@ -84,3 +84,25 @@ func TestATrialCoversItsOwnToolAlone(t *testing.T) {
 		t.Errorf("got %v, %v; want a trial that meets the refusal of another tool", receipt.Decision.Verb, err)
 	}
 }
+
+// A context that is kept beyond its trial lets nothing through unasked, whether it
+// ends with the call or, without a deadline, does not.
+func TestATrialsContextIsOfNoUseAfterIt(t *testing.T) {
+	for _, limit := range []time.Duration{0, time.Minute} {
+		x := newEngine(t, capability.Map{{Tool: "api", Provides: "data", Fallback: "ask", Policy: breaker.Policy{FailureThreshold: 1, Probe: breaker.Pacing{Every: 1}}}})
+		e := newExecutor(t, executor.Config{Engine: x, Deadline: limit})
+		var kept context.Context
+		fail := func(ctx context.Context) (int, error) { kept = ctx; return 0, refused }
+		executor.Do(t.Context(), e, "api", fail)
+		if _, receipt, _ := executor.Do(t.Context(), e, "api", fail); receipt.Decision.Verb != expediter.Probe {
+			t.Fatalf("got %v, want PROBE", receipt.Decision.Verb)
+		}
+		if err := x.ForceOpen("api", "test", 1, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		kept = context.WithoutCancel(kept)
+		if _, err := e.Begin(kept, "api"); !errors.Is(err, executor.ErrForcedOpen) {
+			t.Errorf("limit %v: got %v from the context of a trial that is over, want a refusal", limit, err)
+		}
+	}
+}
