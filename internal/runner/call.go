@@ -113,6 +113,8 @@ func (r *Run) conclude(ctx context.Context, j *job, t task.Tool, argv []string, 
 	case ctx.Err() != nil:
 		j.failure = "interrupted while " + t.Name + " ran"
 		return waiting
+	case o.Result == cascade.Ignored && f.timedOut: // a shell's command; see classify
+		r.settle(j, Failed, fmt.Sprintf("%s was ended by its time limit: %s; what it had begun may be done", t.Name, o.Text))
 	case o.Result == cascade.Ignored:
 		r.settle(j, Failed, fmt.Sprintf("%s did not carry out the call: %s", t.Name, o.Text))
 	default:
