@@ -14,6 +14,8 @@ require (
 	github.com/schollz/progressbar/v3 v3.14.6
 	github.com/sony/gobreaker/v2 v2.4.0
 	github.com/spf13/cobra v1.10.2
+	github.com/tailscale/hujson v0.0.0-20221223112325-20486734a56a
+	go.etcd.io/bbolt v1.4.3
 	go.uber.org/zap v1.27.0
 	go.yaml.in/yaml/v3 v3.0.4
 	golang.org/x/sync v0.19.0

@@ -92,6 +92,22 @@ var rooms = map[string]room{
 	"internal/analysis": {rooms: []string{"budget", "capability", "capability/document", "cascade", "cascade/classify", "expediter",
 		"expediter/breaker", "expediter/replay", "internal/trace"}},
 	"internal/view": {rooms: []string{"cascade/redact", "internal/analysis", "internal/trace"}},
+	"internal/store": {libraries: map[string]string{
+		"go.etcd.io/bbolt":                           "one file for each session, transactions that survive a crash (docs/decisions/store.md)",
+		"github.com/rogpeppe/go-internal/lockedfile": "waits its turn among processes (docs/decisions/store.md)",
+	}},
+	"internal/session": {rooms: []string{"capability", "capability/document", "cascade", "cascade/classify", "cascade/redact",
+		"expediter", "expediter/breaker", "internal/store", "report", "scope"}},
+	"internal/operator": {libraries: map[string]string{
+		"mvdan.cc/sh/v3/syntax": "the programs that a shell text runs (docs/decisions/shell.md)",
+		"golang.org/x/term":     "is a human at the terminal (docs/decisions/term.md)",
+	}},
+	"internal/settings": {libraries: map[string]string{
+		"github.com/tailscale/hujson":          "JSON with comments, changed in place (docs/decisions/jsonc.md)",
+		"github.com/rogpeppe/go-internal/diff": "shows a change before it is made (docs/decisions/jsonc.md)",
+	}},
+	"integration/hook": {rooms: []string{"capability", "capability/document", "cascade", "cascade/classify", "cascade/redact", "expediter",
+		"expediter/breaker", "internal/operator", "internal/session", "internal/store", "report"}},
 	"internal/simulate": {rooms: []string{"budget", "capability", "cascade", "cascade/classify", "expediter", "expediter/breaker",
 		"report", "scope"}, libraries: map[string]string{
 		"github.com/sony/gobreaker/v2":   "a peer in the comparison",
