@@ -1,0 +1,63 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Answer is what is to be said. The zero Answer lets everything go on. Without
+// a Reason Deny says that there is none: no agent takes a denial without one.
+type Answer struct {
+	Deny    bool   // the tool must not run; of effect before a tool alone
+	Reason  string // why, to the model
+	Context string // to the model beside the tool's result or at the start, as fact; empty: nothing
+	Notice  string // to the user; empty: nothing
+}
+
+// Output is what the process prints, and how it exits.
+type Output struct {
+	Stdout, Stderr []byte
+	Exit           int
+}
+
+// Encode says an Answer in the format of the event's agent. The zero Answer, an
+// event of kind Other and one of no known agent print nothing and exit with 0.
+// What the agent has no channel for is left out, and no field is written that
+// the agent does not document for this event. Texts are cut to what the agent
+// takes, control characters but line ends and tabs taken out.
+func Encode(e Event, a Answer) Output {
+	known, ok := adapterOf(e.Agent)
+	if !ok || e.Kind == Other {
+		return Output{}
+	}
+	a.Deny = a.Deny && e.Kind == Before
+	if a.Deny && a.Reason == "" {
+		a.Reason = "expediter: the tool must not run now; no reason was given"
+	}
+	return known.encode(e, a)
+}
+
+// maxAnswer bounds a text of an answer, in bytes. Claude Code puts a text of
+// more than 10,000 UTF-16 units into a file, Codex cuts one at about 2,500
+// tokens of four bytes. No text has more units than bytes.
+const maxAnswer = 9500
+
+// said is a text made ready for an answer.
+func said(text string) string {
+	if text = strip(text, "\n\t"); len(text) > maxAnswer {
+		return cut(text, maxAnswer-len("…")) + "…"
+	}
+	return text
+}
+
+// printed is one JSON object and a line end. An object without members is not
+// worth printing.
+func printed(v any) Output {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil || b.String() == "{}\n" {
+		return Output{}
+	}
+	return Output{Stdout: b.Bytes()}
+}

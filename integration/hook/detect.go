@@ -1,0 +1,55 @@
+package hook
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/expediter-go/expediter/cascade/classify"
+)
+
+// detect tells an agent by its input: by fields that it alone sends, and what
+// has none of those is Claude Code's. Empty: it is nobody's.
+func detect(f fields) classify.AgentName {
+	if agent := marked(f); agent != "" {
+		return agent
+	}
+	if f.text("hook_event_name") != "" {
+		return classify.ClaudeCode
+	}
+	return ""
+}
+
+// marked is the agent whose marks the input bears; empty: it bears none.
+func marked(f fields) classify.AgentName {
+	event := f.text("hook_event_name")
+	switch {
+	case f.has("cursor_version"), f.has("conversation_id", "generation_id"):
+		return classify.Cursor
+	case f.has("clineVersion"), f.has("taskId", "hookName"):
+		return classify.Cline
+	case f.has("agent_action_name"):
+		return classify.Windsurf
+	case f.has("turn_id", "model"):
+		return classify.Codex
+	case f.has("timestamp") && (strings.HasPrefix(event, "Before") || strings.HasPrefix(event, "After")):
+		return classify.Gemini
+	case f.has("sessionId"), f.has("toolName"), f.has("timestamp", "cwd"):
+		return classify.Copilot
+	}
+	return ""
+}
+
+// foreign is what to say if another agent runs the hooks that were installed
+// for Claude Code: Cursor and Copilot load its settings, Codex its plugins.
+// Empty: none does.
+func foreign(a adapter, f fields) string {
+	if a.agent != classify.ClaudeCode {
+		return ""
+	}
+	other, ok := adapterOf(marked(f))
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s runs the hooks that were installed for %s: nothing was decided or recorded; for hooks of its own run expediter install %s",
+		other.title, a.title, other.agent)
+}
