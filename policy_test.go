@@ -94,6 +94,7 @@ var rooms = map[string]room{
 	"internal/view": {rooms: []string{"cascade/redact", "internal/analysis", "internal/trace"}},
 	"internal/store": {libraries: map[string]string{
 		"go.etcd.io/bbolt":                           "one file for each session, transactions that survive a crash (docs/decisions/store.md)",
+		"go.etcd.io/bbolt/errors":                    "tells a file that is none of its own from one that is held",
 		"github.com/rogpeppe/go-internal/lockedfile": "waits its turn among processes (docs/decisions/store.md)",
 	}},
 	"internal/session": {rooms: []string{"capability", "capability/document", "cascade", "cascade/classify", "cascade/redact",

@@ -1,0 +1,92 @@
+// Package store keeps the sessions of coding agents on disk: for each a journal
+// and the state that it folds to, changed together in one transaction, safe for
+// many processes at once, and whole after a crash at any instant.
+//
+// Each session is one bbolt file with a lock file beside it, in the folder
+// "sessions" of the store. A file that is damaged or is not a session is renamed,
+// never deleted, and the session begins anew.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// These are the causes that callers branch on; the errors that wrap them say
+// where and what to do next.
+var (
+	ErrBusy      = errors.New("the session is in use")
+	ErrNoSession = errors.New("no such session")
+	ErrNewer     = errors.New("the session has the format of a later version")
+	ErrDamaged   = errors.New("the session's file is damaged or foreign")
+)
+
+// ID names a session. Its texts may be anything, empty included; they are kept
+// inside the file and never become a file name as they stand.
+type ID struct{ Agent, Session string }
+
+// Store is a folder of sessions. It may be used concurrently, and by any number
+// of processes at once.
+type Store struct{ dir string }
+
+// Open names the folder of a store. It touches nothing: the folder is made by
+// the first Update.
+func Open(dir string) *Store { return &Store{dir: dir} }
+
+// Update runs f alone among all processes, in one transaction: what f put and
+// appended is there as a whole when Update returns nil, and otherwise not at all.
+// It makes the session if there is none; an error or a panic of f changes nothing.
+// Update waits for its turn until ctx is done, then the error is ErrBusy.
+//
+// If the file proves damaged, it is set aside (see Aside) and f runs once more, on
+// a new session: f must do nothing that it could not do twice. f must not use the
+// store for the same session.
+func (s *Store) Update(ctx context.Context, id ID, f func(*Tx) error) error {
+	if err := s.makeFolders(); err != nil {
+		return err
+	}
+	p := s.paths(id)
+	l, err := lock(ctx, p.lock)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	d, err := update(p, id, f)
+	if d == nil {
+		return err
+	}
+	if err := setAside(p, d.why); err != nil {
+		return err
+	}
+	if d, err = update(p, id, f); d != nil {
+		return fmt.Errorf("%s: %w again just after it was begun: %s", p.session, ErrDamaged, d.why)
+	}
+	return err
+}
+
+// View runs f on the state after some Update, never in the midst of one. Put,
+// Append and NewSegment are errors in it. ErrNoSession: there is none; ErrDamaged:
+// the next Update will set the file aside.
+//
+// Updates of the session wait until f is done: collect what is needed and return.
+func (s *Store) View(ctx context.Context, id ID, f func(*Tx) error) error {
+	if err := s.checkFolders(); err != nil {
+		return err
+	}
+	p := s.paths(id)
+	if _, err := os.Lstat(p.session); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: %w", p.session, ErrNoSession)
+	}
+	l, err := lockShared(ctx, p.lock)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	d, err := view(p, id, f)
+	if d != nil {
+		return fmt.Errorf("%s: %w: %s", p.session, ErrDamaged, d.why)
+	}
+	return err
+}
