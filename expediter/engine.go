@@ -23,6 +23,9 @@ type Config struct {
 	Stepless        bool   // the caller passes NoStep: pacing by steps is an error
 	MaxTools        int    // undeclared tools held at once; 0: DefaultMaxTools
 	Events          Events
+	// Continued: the journal of the snapshot goes on. Restore then tells no start
+	// event, and the next event has the next number. Without meaning for New.
+	Continued bool
 	// Replay accepts probe.max below probe.every, as replay asks (SPEC 14).
 	Replay bool
 }
@@ -174,7 +177,7 @@ func said(errs []error, err error) bool {
 
 // start is the journal's first event.
 func (x *Engine) start(snapshot *Snapshot) {
-	if x.events.Journal == nil {
+	if x.events.Journal == nil || snapshot != nil && x.cfg.Continued {
 		return
 	}
 	x.mu.Lock()

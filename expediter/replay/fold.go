@@ -84,7 +84,7 @@ type folder struct {
 func (f *folder) fold(ev *expediter.Event) error {
 	var err error
 	if ev.Op == expediter.OpStart {
-		err = f.start(ev.Start)
+		err = f.start(ev)
 	} else {
 		f.told = nil
 		err = f.apply(ev)
@@ -95,7 +95,15 @@ func (f *folder) fold(ev *expediter.Event) error {
 	return compare(ev, f.told)
 }
 
-func (f *folder) start(s *expediter.Start) error {
+// start begins the run. A start within a journal goes on from a snapshot, which
+// must be what the events before it fold to.
+func (f *folder) start(ev *expediter.Event) error {
+	s := ev.Start
+	if f.engine != nil {
+		if was, is := text(s.Snapshot), text(f.engine.Snapshot()); was != is {
+			return &Difference{Seq: ev.Seq, Op: ev.Op, Field: "start.snapshot", Recorded: was, Replayed: is}
+		}
+	}
 	cfg := expediter.Config{Tools: s.Map, Policy: s.Policy, Strict: s.Strict, UserUnavailable: s.NoUser,
 		Stepless: s.Stepless, MaxTools: s.MaxTools, Replay: s.Replay}
 	cfg.Events.Journal = func(ev *expediter.Event) { f.told = ev }

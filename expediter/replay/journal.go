@@ -178,8 +178,8 @@ func (r *Reader) checkSeq(ev *expediter.Event) error {
 	case ev.Seq == 0:
 		return errors.New("seq is missing; every event has one")
 	case r.seq == 0:
-	case ev.Op == expediter.OpStart:
-		return errors.New("a second start event; a journal holds one run, split it")
+	case ev.Op == expediter.OpStart && (ev.Start == nil || ev.Start.Snapshot == nil):
+		return errors.New("a second start event without a snapshot; a journal holds one run, split it")
 	case ev.Seq != r.seq+1:
 		return fmt.Errorf("seq is %d after %d; lines are missing or out of order", ev.Seq, r.seq)
 	}

@@ -26,6 +26,25 @@ type live struct {
 
 func (l *live) now() time.Time { return time.UnixMilli(l.at) }
 
+// goesOn restores the engine as a new process would, into the same journal:
+// silently, or with a start event in its midst.
+func (l *live) goesOn(t *rapid.T, silently bool) {
+	data, err := json.Marshal(l.engine.Snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s expediter.Snapshot
+	if err := json.Unmarshal(data, &s); err != nil {
+		t.Fatal(err)
+	}
+	l.cfg.Continued = silently
+	l.engine, err = expediter.Restore(l.cfg, &s)
+	l.cfg.Continued = false
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (l *live) begin(t *rapid.T, s *expediter.Snapshot) {
 	l.out = new(bytes.Buffer)
 	w := NewWriter(l.out)
@@ -99,6 +118,8 @@ func TestJournalAgainstEngine(t *testing.T) {
 			l.step += rapid.Int64Range(-1, 4).Draw(t, "steps")
 			l.at += rapid.SampledFrom([]int64{0, -5, 1, 400, 31_000, 700_000}).Draw(t, "ms")
 		}
+		actions["continue"] = func(t *rapid.T) { l.goesOn(t, true) }
+		actions["start again"] = func(t *rapid.T) { l.goesOn(t, false) }
 		actions["decide"] = func(t *rapid.T) {
 			d := l.engine.Decide(anyTool.Draw(t, "tool"), l.step, l.now())
 			l.calls = append(l.calls, d.Call)
