@@ -1,0 +1,89 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/expediter-go/expediter/internal/store"
+)
+
+// Summary is one session of a store.
+type Summary struct {
+	Meta
+	ID    store.ID
+	Bytes int64
+}
+
+// List is the sessions of a store, the latest first. Those that cannot be read
+// are joined in the error; the others are there all the same.
+func List(ctx context.Context, st *store.Store) ([]Summary, error) {
+	infos, err := st.Sessions(ctx)
+	out := make([]Summary, 0, len(infos))
+	for _, info := range infos {
+		s := Summary{ID: info.ID, Bytes: info.Bytes}
+		if json.Unmarshal(info.Meta, &s.Meta) != nil {
+			s.Meta = Meta{Agent: info.ID.Agent, Session: info.ID.Session, Seen: info.Modified.UnixMilli()}
+		}
+		out = append(out, s)
+	}
+	return out, err
+}
+
+// Wanted says which session a command is about.
+type Wanted struct {
+	Session string // the agent's id of it, or its beginning; empty: the latest
+	Agent   string // empty: any
+	Project string // a folder: sessions of it, or of a folder that it is in; empty: any
+}
+
+// ErrAmbiguous: several sessions begin so.
+var ErrAmbiguous = errors.New("several sessions begin so")
+
+// Find returns the session that is wanted. Without one the error is
+// store.ErrNoSession; if several begin as wanted.Session says, ErrAmbiguous.
+func Find(ctx context.Context, st *store.Store, wanted Wanted) (Summary, error) {
+	all, err := List(ctx, st)
+	var found []Summary
+	for _, s := range all {
+		if wanted.holds(s) {
+			found = append(found, s)
+		}
+		if wanted.Session != "" && s.Session == wanted.Session && wanted.holds(s) {
+			return s, nil
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return Summary{}, errors.Join(fmt.Errorf("%w%s; see 'expediter sessions'", store.ErrNoSession, wanted.words()), err)
+	case len(found) > 1 && wanted.Session != "":
+		return Summary{}, fmt.Errorf("%.64q: %w; give more of its id, see 'expediter sessions'", wanted.Session, ErrAmbiguous)
+	}
+	return found[0], nil
+}
+
+func (w Wanted) holds(s Summary) bool {
+	return strings.HasPrefix(s.Session, w.Session) && (w.Agent == "" || w.Agent == s.Agent) && (w.Project == "" || Within(w.Project, s.Project))
+}
+
+func (w Wanted) words() string {
+	var b strings.Builder
+	for _, part := range [...]struct{ label, value string }{{" of agent ", w.Agent}, {" with an id like ", w.Session}, {" for ", w.Project}} {
+		if part.value != "" {
+			fmt.Fprintf(&b, "%s%.200q", part.label, part.value)
+		}
+	}
+	return b.String()
+}
+
+// Within reports whether folder is project or lies in it.
+func Within(folder, project string) bool {
+	if project == "" {
+		return false
+	}
+	rel, err := filepath.Rel(filepath.Clean(project), filepath.Clean(folder))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,234 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/store"
+)
+
+// maxTools bounds the undeclared tools of a session, and so what each hook has
+// to load.
+const maxTools = 512
+
+// maxSegment is after how many events the journal begins a new segment, so that
+// old ones can go.
+const maxSegment = 20_000
+
+// The keys of a session in its store. The journal is beside them.
+const (
+	keyMeta   = "meta"   // Meta
+	keySetup  = "setup"  // Setup
+	keyEngine = "engine" // expediter.Snapshot: what the journal folds to
+	keyState  = "state"  // state
+)
+
+// Setup is what a session's engine is made of.
+type Setup struct {
+	Policy  expediter.Policy `json:"policy"`
+	Map     capability.Map   `json:"map,omitempty"`
+	Source  string           `json:"source"`            // where the map is from, for people
+	Stamp   string           `json:"stamp"`             // changes when the source does
+	Problem string           `json:"problem,omitempty"` // why another source was not used
+}
+
+// Choose says what a session's engine is made of, given what it is made of now
+// (zero: the session begins). Returning the same Stamp keeps it.
+type Choose func(now Setup) (Setup, error)
+
+// Meta is what is known of a session itself.
+type Meta struct {
+	Agent   string `json:"agent"`
+	Session string `json:"session"`           // the agent's id of it, hostile
+	Project string `json:"project,omitempty"` // the folder it works in, hostile; empty: unknown
+	Began   int64  `json:"began"`             // milliseconds since 1970
+	Seen    int64  `json:"seen"`              // of the latest event
+	Prompts int    `json:"prompts,omitempty"` // of the user
+	Ended   bool   `json:"ended,omitempty"`   // the agent said so; a later event begins it again
+}
+
+// Session is a session within one transaction. It is not for concurrent use,
+// and not to be kept.
+type Session struct {
+	Meta
+	tx     *store.Tx
+	at     time.Time
+	setup  Setup
+	engine *expediter.Engine
+	state  state
+	new    bool
+	about  about // what the event now being applied is about
+	err    error // of the journal
+}
+
+// about is what a journal's line has beside the engine's event.
+type about struct {
+	Call     string `json:"agent_call,omitempty"` // the agent's id of the call
+	Subagent string `json:"subagent,omitempty"`
+}
+
+// Update lets f happen to a session, alone among all processes, and saves what
+// came of it: all of it or, with an error or a panic of f, nothing. It makes the
+// session if there is none, of what choose says. A nil choose keeps what there
+// is, and without a session is store.ErrNoSession.
+func Update(ctx context.Context, st *store.Store, id store.ID, at time.Time, choose Choose, f func(*Session) error) error {
+	if choose == nil {
+		if err := st.View(ctx, id, func(*store.Tx) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return st.Update(ctx, id, func(tx *store.Tx) error {
+		s, err := load(tx, id, at, choose)
+		if err != nil {
+			return err
+		}
+		if err := f(s); err != nil {
+			return err
+		}
+		return s.save()
+	})
+}
+
+// View shows a session as it is. What f does to it is not kept.
+func View(ctx context.Context, st *store.Store, id store.ID, at time.Time, f func(*Session) error) error {
+	return st.View(ctx, id, func(tx *store.Tx) error {
+		s := &Session{tx: tx, at: at}
+		if err := s.read(); err != nil {
+			return err
+		}
+		var err error
+		if s.engine, err = s.restore(tx.Get(keyEngine), expediter.Config{}); err != nil {
+			return err
+		}
+		return f(s)
+	})
+}
+
+func load(tx *store.Tx, id store.ID, at time.Time, choose Choose) (*Session, error) {
+	s := &Session{tx: tx, at: at}
+	if err := s.read(); err != nil {
+		return nil, err
+	}
+	if s.new = s.Began == 0; s.new {
+		s.Meta = Meta{Agent: id.Agent, Session: id.Session, Began: at.UnixMilli()}
+	}
+	changed := false
+	if choose != nil {
+		setup, err := choose(s.setup)
+		if err != nil {
+			return nil, err
+		}
+		changed = s.new || setup.Stamp != s.setup.Stamp
+		s.setup = setup
+	}
+	return s, s.begin(changed)
+}
+
+// read takes in what the store has. What cannot be read any more is an error:
+// the engine's state alone can be begun anew.
+func (s *Session) read() error {
+	for key, into := range map[string]any{keyMeta: &s.Meta, keySetup: &s.setup, keyState: &s.state} {
+		data := s.tx.Get(key)
+		if data == nil {
+			continue
+		}
+		if err := json.Unmarshal(data, into); err != nil {
+			return fmt.Errorf("session: %s cannot be read: %w; another version wrote it", key, err)
+		}
+	}
+	return nil
+}
+
+// begin makes the engine go on where it was. A change of what it is made of,
+// like a journal that has grown long, begins a segment with a start event.
+func (s *Session) begin(changed bool) error {
+	snapshot := s.tx.Get(keyEngine)
+	silent := !changed && snapshot != nil && s.tx.SegmentLen() > 0 && s.tx.SegmentLen() < maxSegment
+	if !silent {
+		if err := s.tx.NewSegment(); err != nil {
+			return err
+		}
+	}
+	var err error
+	s.engine, err = s.restore(snapshot, expediter.Config{Continued: silent, Events: expediter.Events{Journal: s.write}})
+	return errors.Join(err, s.err)
+}
+
+func (s *Session) restore(snapshot []byte, cfg expediter.Config) (*expediter.Engine, error) {
+	cfg.Policy, cfg.Tools, cfg.MaxTools = s.setup.Policy, s.setup.Map, maxTools
+	if snapshot == nil {
+		return expediter.New(cfg)
+	}
+	var saved expediter.Snapshot
+	if err := json.Unmarshal(snapshot, &saved); err != nil {
+		return nil, fmt.Errorf("session: the engine's state cannot be read: %w; another version wrote it", err)
+	}
+	return expediter.Restore(cfg, &saved)
+}
+
+// write puts an event into the journal, with what it is about.
+func (s *Session) write(ev *expediter.Event) {
+	if s.err != nil {
+		return
+	}
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false) // CLOSED->OPEN stays readable
+	err := enc.Encode(struct {
+		*expediter.Event
+		about
+	}{ev, s.about})
+	if err == nil {
+		err = s.tx.Append(bytes.TrimSuffix(line.Bytes(), []byte("\n")))
+	}
+	s.err = err
+}
+
+// save puts everything into the transaction.
+func (s *Session) save() error {
+	if s.err != nil {
+		return fmt.Errorf("session: journal: %w", s.err)
+	}
+	s.Seen = max(s.Seen, s.at.UnixMilli())
+	for _, part := range [...]struct {
+		key   string
+		value any
+	}{{keyMeta, s.Meta}, {keySetup, s.setup}, {keyEngine, s.engine.Snapshot()}, {keyState, s.state}} {
+		data, err := json.Marshal(part.value)
+		if err != nil {
+			return fmt.Errorf("session: %s: %w", part.key, err)
+		}
+		if bytes.Equal(data, s.tx.Get(part.key)) {
+			continue
+		}
+		if err := s.tx.Put(part.key, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// New reports whether the session began with this event.
+func (s *Session) New() bool { return s.new }
+
+// Setup is what the engine is made of.
+func (s *Session) Setup() Setup { return s.setup }
+
+// Status is the engine's.
+func (s *Session) Status() expediter.Status { return s.engine.Status() }
+
+// Engine is the session's engine, for controls. Calls go through Before and
+// After.
+func (s *Session) Engine() *expediter.Engine { return s.engine }
+
+// Step is the latest step.
+func (s *Session) Step() int64 { return s.state.Step }
+
+// At is the time of the event.
+func (s *Session) At() time.Time { return s.at }

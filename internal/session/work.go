@@ -1,0 +1,211 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/report"
+	"github.com/expediter-go/expediter/scope"
+)
+
+// Bounds of a to-do list: its items, a text in bytes, the tools and dependencies
+// of one item.
+const (
+	maxItems     = 200
+	maxItemText  = 500
+	maxItemTools = 16
+)
+
+// item is a sub-task as the session keeps it. Its texts are clean.
+type item struct {
+	ID    string    `json:"id,omitempty"`
+	Text  string    `json:"text"`
+	State TodoState `json:"state,omitempty"`
+	After []string  `json:"after,omitempty"`
+	Tools []string  `json:"tools,omitempty"` // the plan's, and those that were asked for while it was active
+}
+
+// name is what identifies an item.
+func (t item) name() string {
+	if t.ID != "" {
+		return t.ID
+	}
+	return t.Text
+}
+
+// todos takes in what the agent wrote to its list.
+func (s *Session) todos(t Todos) { s.change(&s.state.Todos, t) }
+
+// SetPlan takes in sub-tasks that no to-do list showed. They count while the
+// agent shows none of its own. tools are those that each item needs, by its
+// place; nil: not known.
+func (s *Session) SetPlan(t Todos, tools [][]string) {
+	s.change(&s.state.Plan, t)
+	for i, needs := range tools {
+		if i >= len(t.Items) || len(needs) == 0 {
+			continue
+		}
+		if k := find(s.state.Plan, clean(t.Items[i]).name()); k >= 0 {
+			s.state.Plan[k].Tools = needs[:min(len(needs), maxItemTools)]
+		}
+	}
+}
+
+// change applies a change to a list, and notes the list in the journal.
+func (s *Session) change(list *[]item, t Todos) {
+	old := *list
+	if t.Replace {
+		*list = nil
+	}
+	for _, todo := range t.Items[:min(len(t.Items), maxItems)] {
+		next := clean(todo)
+		i := find(*list, next.name())
+		if i < 0 && len(*list) < maxItems {
+			if k := find(old, next.name()); k >= 0 {
+				next.Tools = old[k].Tools
+			}
+			*list = append(*list, next)
+		}
+		if i >= 0 {
+			(*list)[i].take(next)
+		}
+	}
+	for i, it := range *list {
+		if k := find(old, it.name()); k < 0 || old[k].State != it.State || old[k].Text != it.Text {
+			s.note(i, it)
+		}
+	}
+}
+
+// clean makes what an agent wrote fit to keep.
+func clean(t Todo) item {
+	it := item{ID: redact.Text(t.ID, maxID), Text: redact.Text(t.Text, maxItemText), State: t.State}
+	for _, d := range t.DependsOn[:min(len(t.DependsOn), maxItemTools)] {
+		it.After = append(it.After, redact.Text(d, maxID))
+	}
+	return it
+}
+
+func find(list []item, name string) int {
+	return slices.IndexFunc(list, func(t item) bool { return t.name() == name })
+}
+
+// take changes an item by what is given of the next.
+func (t *item) take(next item) {
+	if next.Text != "" {
+		t.Text = next.Text
+	}
+	if next.State != TodoUnknown {
+		t.State = next.State
+	}
+	if next.After != nil {
+		t.After = next.After
+	}
+}
+
+func (s *Session) note(i int, it item) {
+	note := map[string]any{"id": it.ID, "number": i + 1, "title": it.Text, "state": it.State.String()}
+	if err := s.engine.Note(expediter.OpSubtask, note, s.state.Step, s.at); err != nil && s.err == nil {
+		s.err = err
+	}
+}
+
+// work says that a tool was asked for: the sub-task that is being worked on
+// needs it.
+func (s *Session) work(key string) {
+	list := s.list()
+	for i := range list {
+		if t := &list[i]; t.State == TodoActive && len(t.Tools) < maxItemTools && !slices.Contains(t.Tools, key) {
+			t.Tools = append(t.Tools, key)
+		}
+	}
+}
+
+// list is the agent's own, or else the plan.
+func (s *Session) list() []item {
+	if len(s.state.Todos) > 0 {
+		return s.state.Todos
+	}
+	return s.state.Plan
+}
+
+// Report is the input of a report of this session.
+func (s *Session) Report() report.Input {
+	status := s.engine.Status()
+	in := report.Input{Task: s.title(), Status: &status}
+	s.recall(&status, &in)
+	list := s.list()
+	if len(list) == 0 {
+		return in
+	}
+	view := report.ScopeView(&status)
+	reduced, err := scope.Reduce(s.task(list), view)
+	if err != nil { // dependencies that make no sense
+		reduced, _ = scope.Reduce(s.task(alone(list)), view)
+	}
+	in.Scope = &reduced
+	for i, it := range list {
+		in.Work = append(in.Work, workOf(it, reduced.Items[i]))
+	}
+	return in
+}
+
+func (s *Session) title() string {
+	title := s.Agent + " session"
+	if s.Project != "" {
+		title += " in " + redact.Text(s.Project, maxItemText)
+	}
+	return title
+}
+
+func (s *Session) task(list []item) scope.Task {
+	t := scope.Task{Name: s.title()}
+	for _, it := range list {
+		t.Subtasks = append(t.Subtasks, scope.Subtask{ID: it.ID, Title: it.Text, Tools: it.Tools, After: it.After,
+			Done: it.State == TodoDone, Failed: it.State == TodoDropped})
+	}
+	return t
+}
+
+// alone is a list whose items do not depend on each other, and have no ids that
+// might be there twice.
+func alone(list []item) []item {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i].ID, out[i].After = "", nil
+	}
+	return out
+}
+
+func workOf(it item, reduced scope.Item) report.Work {
+	w := report.Work{ID: it.ID, Title: it.Text}
+	switch {
+	case it.State == TodoDone:
+		w.State = report.Succeeded
+	case it.State == TodoDropped:
+		w.State, w.Reason = report.Deferred, "the agent took it off its list"
+	case reduced.Verdict == scope.Deferred:
+		w.State = report.Deferred
+		w.Reason, w.Unblock = blocked(reduced)
+	case it.State == TodoActive:
+		w.Reason = "in progress"
+	}
+	return w
+}
+
+// blocked is what keeps a sub-task from being attempted, and what would help.
+func blocked(it scope.Item) (reason string, unblock []string) {
+	var why []string
+	for _, n := range it.Needs {
+		if n.Blocked() {
+			why = append(why, n.Tool+" "+n.Reason)
+			unblock = append(unblock, n.Unblock...)
+		}
+	}
+	if len(why) == 0 && len(it.WaitsFor) > 0 {
+		why = append(why, "it waits for others that are deferred")
+	}
+	return strings.Join(why, ", "), unblock
+}
