@@ -52,6 +52,8 @@ type ToolStatus struct {
 	LastSuccess          *Moment         // nil: never
 	Next                 int64           // distance to the next trial of an open tool, in Unit
 	Unit                 breaker.Unit    // of Next
+	NextAt               int64           // when the next trial of an open tool is due by time alone, in milliseconds; 0: never, or no time was given
+	NotBefore            int64           // no trial before this time, since a failure asked for it (retry_after); 0: none
 	ProbeInFlight        bool
 	ViableRoute          *capability.Route // what routing would choose now, were the tool open
 }
@@ -149,9 +151,31 @@ func (x *Engine) row(t *tool) ToolStatus {
 	}
 	if t.paced() {
 		r.Next = x.left(t)
+		r.NextAt = x.nextAt(t)
+		if _, now := x.clock.now(); t.notDue > now {
+			r.NotBefore = t.notDue
+		}
 	}
 	r.ViableRoute = x.route(t, t.name)
 	return r
+}
+
+// nextAt is when a trial is due however few requests there are.
+func (x *Engine) nextAt(t *tool) int64 {
+	interval, after := x.interval(t)
+	switch p := &t.spec.policy.Probe; {
+	case t.anchor.At == 0 || p.Unit == breaker.Steps:
+		return 0
+	case p.Unit == breaker.Time:
+		after = interval
+	}
+	if after <= 0 {
+		return 0
+	}
+	if t.dueNow {
+		after = 0
+	}
+	return max(t.anchor.At+after, t.notDue)
 }
 
 func (x *Engine) incidentStatus(inc *incident) Incident {
