@@ -1,0 +1,332 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/internal/session"
+	"github.com/expediter-go/expediter/internal/store"
+	"github.com/expediter-go/expediter/report"
+)
+
+// What agents are told is fact, never an order: what is open, since when, why,
+// what was declared for that case, and when it is tried again. Agents take
+// orders in such a place for an attack. Only declared routes are named (SPEC
+// section 8).
+
+// Bounds of a text within an answer, in bytes, and of a list of tools.
+const (
+	maxQuote  = 200
+	maxListed = 8
+)
+
+// skipped says why a tool is not called.
+func skipped(s *session.Session, r session.Ruling) string {
+	st := s.Status()
+	t := toolOf(st, r.Key)
+	parts := []string{"expediter: SKIP. " + why(st, t, r)}
+	if r.Unverified || t.Unverified > 0 {
+		parts = append(parts, fmt.Sprintf("An earlier call of %s may have taken effect, and nobody has verified that yet: nothing stands in for it until then.", t.Tool))
+	} else {
+		parts = append(parts, routeWords(t, r.Route))
+	}
+	if next := nextTrial(st, t); next != "" && r.Reason != expediter.UnknownTool {
+		parts = append(parts, next)
+	}
+	if r.Reason == expediter.OpenCircuit {
+		parts = append(parts, "Other tools are not affected.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// toolOf is the row of a tool; one that the engine does not know has its name
+// alone.
+func toolOf(st expediter.Status, key string) expediter.ToolStatus {
+	i := slices.IndexFunc(st.Tools, func(t expediter.ToolStatus) bool { return t.Tool == key })
+	if i < 0 {
+		return expediter.ToolStatus{Tool: redact.Text(key, maxQuote), State: breaker.Closed}
+	}
+	t := st.Tools[i]
+	t.Tool = redact.Text(t.Tool, maxQuote)
+	return t
+}
+
+func why(st expediter.Status, t expediter.ToolStatus, r session.Ruling) string {
+	switch r.Reason {
+	case expediter.ForcedOpen:
+		return fmt.Sprintf("%s was opened by the user%s.", t.Tool, reasonWords(t.Reason))
+	case expediter.UnknownTool:
+		return t.Tool + " is not in the capability map, which is strict."
+	case expediter.Unavailable:
+		return t.Tool + " is unavailable, as its check before the call found."
+	case expediter.ProbeInFlight:
+		return fmt.Sprintf("%s is on trial: one call of it is under way, and others wait for its outcome.", t.Tool)
+	}
+	return open(st, t)
+}
+
+func reasonWords(reason string) string {
+	if reason = redact.Text(reason, maxQuote); reason != "" {
+		return ": " + reason
+	}
+	return ""
+}
+
+// open says since when a tool is open and why.
+func open(st expediter.Status, t expediter.ToolStatus) string {
+	text := t.Tool + " is open"
+	if t.OpenedAt > 0 {
+		text += " since " + clock(t.OpenedAt) + ago(st.At-t.OpenedAt)
+	}
+	switch {
+	case t.Run == 1:
+		text += ": a failure"
+	case t.Run > 1:
+		text += fmt.Sprintf(": %d failures in a row", t.Run)
+	}
+	if t.FailedProbes > 0 {
+		text += fmt.Sprintf(", and %s since", plural(t.FailedProbes, "failed trial"))
+	}
+	if f := t.LastFailure; f != nil {
+		text += ". The latest: " + f.Category.String()
+		if quote := redact.Text(f.Text, maxQuote); quote != "" {
+			text += fmt.Sprintf(", %q", quote)
+		}
+	}
+	return text + "."
+}
+
+// routeWords is what was declared for the case that the tool is open.
+func routeWords(t expediter.ToolStatus, r *capability.Route) string {
+	if r == nil {
+		r = t.ViableRoute
+	}
+	switch {
+	case r != nil && r.Kind == capability.UseAlternative:
+		text := "Declared alternative: " + redact.Text(r.Tool, maxQuote)
+		if method := redact.Text(r.Method, maxQuote); method != "" {
+			text += ", " + method
+		}
+		text += " (" + r.Label.String()
+		if lost := redact.Text(r.Degradation, maxQuote); lost != "" {
+			text += ": " + lost
+		}
+		return text + ")."
+	case r != nil && r.Kind == capability.UseFallback:
+		return "Declared for this case: " + redact.Text(r.Ask, maxQuote) + "."
+	case t.Entry.NoSubstitute:
+		return "Nothing may stand in for it: what needs it waits until it works again."
+	}
+	return "No alternative is declared: what needs it waits, and belongs into the report to the user."
+}
+
+// nextTrial says when an open tool is tried again.
+func nextTrial(st expediter.Status, t expediter.ToolStatus) string {
+	switch {
+	case t.Forced:
+		return "It stays so until the user resets it."
+	case t.State != breaker.Open || t.External != nil:
+		return ""
+	}
+	var ways []string
+	switch {
+	case t.NotBefore > 0 && t.Unit == breaker.Attempts:
+		ways = append(ways, "no call of it before "+clock(t.NotBefore)+", which it asked for")
+	case t.Unit == breaker.Attempts && t.Next <= 1:
+		ways = append(ways, "the next request for it")
+	case t.Unit == breaker.Attempts:
+		ways = append(ways, fmt.Sprintf("the request for it after %d more", t.Next-1))
+	case t.Unit == breaker.Steps:
+		ways = append(ways, "a request for it in "+plural(int(t.Next), "step"))
+	}
+	if t.NextAt > 0 && t.NotBefore == 0 {
+		ways = append(ways, "any request for it from "+clock(t.NextAt)+" on")
+	}
+	if len(ways) == 0 {
+		return ""
+	}
+	return "Its next trial: " + strings.Join(ways, ", or ") + "."
+}
+
+// probing says that a call is a trial.
+func probing(s *session.Session, r session.Ruling) string {
+	st := s.Status()
+	t := toolOf(st, r.Key)
+	return fmt.Sprintf("expediter: PROBE. This call of %s is a trial: it has been open since %s. If it works, its circuit closes.", t.Tool, clock(t.OpenedAt))
+}
+
+// opened says that a tool has just opened.
+func opened(s *session.Session, key string) string {
+	st := s.Status()
+	t := toolOf(st, key)
+	if t.State == breaker.Closed {
+		return ""
+	}
+	return strings.TrimSpace("expediter: " + open(st, t) + " " + routeWords(t, nil) + " " + nextTrial(st, t))
+}
+
+// paused says why no tool is called, and what the user must do.
+func paused(s *session.Session, r session.Ruling) string {
+	return "expediter: PAUSE. " + pauseWords(s.Status(), r.Reason)
+}
+
+// pauseBegins says that a pause has begun with the end of a call.
+func pauseBegins(s *session.Session, reason expediter.Reason) string {
+	return "expediter: PAUSE begins. " + pauseWords(s.Status(), reason)
+}
+
+func pauseWords(st expediter.Status, reason expediter.Reason) string {
+	if reason == expediter.Systemic {
+		for _, i := range report.New(report.Input{Status: &st}).Incidents {
+			if i.Active {
+				return fmt.Sprintf("%s: %s. No tool is called until the user has looked into it and has run `expediter confirm` in a terminal of their own.",
+					i.Line, list(i.Members))
+			}
+		}
+	}
+	return fmt.Sprintf("The failure budget of this prompt is spent: %d of %d failures (%s). No tool is called until the user's next message, "+
+		"or until the user runs `expediter resume`. The user is to hear what was done, what was not, and why.",
+		st.Consumed, st.Limit, list(charged(st)))
+}
+
+// charged are the tools whose failures the budget holds, with their number.
+func charged(st expediter.Status) []string {
+	count := map[string]int{}
+	var names []string
+	for _, c := range st.Charges {
+		if count[c.Tool]++; count[c.Tool] == 1 {
+			names = append(names, c.Tool)
+		}
+	}
+	for i, n := range names {
+		names[i] = fmt.Sprintf("%s %d", redact.Text(n, maxQuote), count[n])
+	}
+	return names
+}
+
+// standing is what an agent should know at a prompt: which tools are open, and
+// whether everything waits. Empty: all is well.
+func standing(s *session.Session) string {
+	st := s.Status()
+	if st.Paused != expediter.NoReason {
+		return "expediter: PAUSE. " + pauseWords(st, st.Paused)
+	}
+	var lines []string
+	for _, t := range st.Tools {
+		if t.State == breaker.Closed {
+			continue
+		}
+		t = toolOf(st, t.Tool)
+		if t.Forced {
+			lines = append(lines, fmt.Sprintf("%s was opened by the user%s. %s", t.Tool, reasonWords(t.Reason), routeWords(t, nil)))
+		} else {
+			lines = append(lines, open(st, t)+" "+routeWords(t, nil))
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	if more := len(lines) - maxListed; more > 0 {
+		lines = append(lines[:maxListed], fmt.Sprintf("%d more are open.", more))
+	}
+	return "expediter: " + strings.Join(lines, "\n")
+}
+
+// summary is what the user is told when the agent's turn is over and not all of
+// it went as it should.
+func summary(s *session.Session) string {
+	skips, pauses := s.Cycle()
+	if skips+pauses == 0 {
+		return ""
+	}
+	var open []string
+	st := s.Status()
+	for _, t := range st.Tools {
+		if t.State != breaker.Closed {
+			open = append(open, redact.Text(t.Tool, maxQuote))
+		}
+	}
+	text := fmt.Sprintf("expediter: %s skipped and %d paused since the prompt", plural(int(skips), "call"), pauses)
+	if len(open) > 0 {
+		text += "; open: " + list(open)
+	}
+	if st.Paused == expediter.Systemic {
+		text += "; it waits for `expediter confirm`"
+	}
+	return text + ". `expediter report` has what was done and what was not."
+}
+
+// trouble is what the user is told of the session's own set-up.
+func trouble(s *session.Session) string {
+	if p := s.Setup().Problem; p != "" {
+		return "expediter: the capability map is not used: " + redact.Text(p, 4*maxQuote)
+	}
+	return ""
+}
+
+// recent is how long what another session found is worth telling.
+const recent = time.Hour
+
+// elsewhere is what other sessions of the project found open lately. It is told
+// and has no effect: this session finds out for itself.
+func elsewhere(ctx context.Context, st *store.Store, e Event, at time.Time) string {
+	if e.Source != "startup" && e.Source != "clear" || e.Project == "" {
+		return ""
+	}
+	all, _ := session.List(ctx, st) // those that cannot be read are told by status
+	for _, other := range all {
+		if other.Session == e.Session || other.Project != e.Project || at.UnixMilli()-other.Seen > recent.Milliseconds() {
+			continue
+		}
+		var text string
+		_ = session.View(ctx, st, other.ID, at, func(s *session.Session) error {
+			text = standing(s)
+			return nil
+		})
+		if text != "" {
+			return "From the session before this one, " + strings.TrimSpace(ago(at.UnixMilli()-other.Seen)) + ", not checked since: " + text
+		}
+	}
+	return ""
+}
+
+func list(names []string) string {
+	if more := len(names) - maxListed; more > 0 {
+		names = append(slices.Clone(names[:maxListed]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// clock is a time of day in UTC, as reports print it.
+func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("15:04:05Z") }
+
+// ago is how long ago something was, in round words.
+func ago(ms int64) string {
+	switch d := time.Duration(ms) * time.Millisecond; {
+	case d < 2*time.Second:
+		return ""
+	case d < 2*time.Minute:
+		return fmt.Sprintf(" (%d s ago)", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf(" (%d min ago)", int(d.Minutes()))
+	default:
+		return fmt.Sprintf(" (%d h ago)", int(d.Hours()))
+	}
+}
+
+// join puts two texts on lines of their own.
+func join(a, b string) string { return strings.Trim(a+"\n"+b, "\n") }
