@@ -108,7 +108,7 @@ var rooms = map[string]room{
 		"github.com/rogpeppe/go-internal/diff": "shows a change before it is made (docs/decisions/jsonc.md)",
 	}},
 	"integration/hook": {rooms: []string{"capability", "capability/document", "cascade", "cascade/classify", "cascade/redact", "expediter",
-		"expediter/breaker", "internal/operator", "internal/session", "internal/store", "report"}},
+		"expediter/breaker", "internal/operator", "internal/session", "internal/store", "internal/task", "report"}},
 	"internal/simulate": {rooms: []string{"budget", "capability", "cascade", "cascade/classify", "expediter", "expediter/breaker",
 		"report", "scope"}, libraries: map[string]string{
 		"github.com/sony/gobreaker/v2":   "a peer in the comparison",
@@ -117,6 +117,9 @@ var rooms = map[string]room{
 	"cmd/expediter": {clock: "a command is the outermost layer", rooms: []string{"*"}, libraries: map[string]string{
 		"github.com/spf13/cobra":            "subcommands, help and completion (docs/decisions/cli.md)",
 		"golang.org/x/term":                 "is this a terminal, and how wide (docs/decisions/term.md)",
+		"github.com/spf13/pflag":            "the flags of a hook, without the rest of cobra (docs/decisions/cli.md)",
+		"go.uber.org/zap":                   "the log of hooks, whose output belongs to the agent",
+		"go.uber.org/zap/zapcore":           "its format",
 		"github.com/schollz/progressbar/v3": "how far a long analysis is (docs/decisions/progress.md)",
 	}},
 	"examples/agentloop": {clock: "an example program is the outermost layer", rooms: []string{"*"}},

@@ -24,6 +24,7 @@ func TestNextAt(t *testing.T) {
 		{name: "attempts alone", pacing: breaker.Pacing{AfterMS: breaker.Off}},
 		{name: "retry after", retry: 45 * time.Second, want: 45_000, notBefore: true},
 		{name: "retry after, earlier", retry: 10 * time.Second, want: 30_000, notBefore: true},
+		{name: "not before", pacing: breaker.Pacing{NotBeforeMS: 1_000}, want: 30_000, notBefore: true},
 		{name: "steps", pacing: breaker.Pacing{Unit: breaker.Steps}},
 		{name: "time", pacing: breaker.Pacing{Unit: breaker.Time, Every: 7_000}, want: 7_000},
 	}

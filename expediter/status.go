@@ -53,7 +53,7 @@ type ToolStatus struct {
 	Next                 int64           // distance to the next trial of an open tool, in Unit
 	Unit                 breaker.Unit    // of Next
 	NextAt               int64           // when the next trial of an open tool is due by time alone, in milliseconds; 0: never, or no time was given
-	NotBefore            int64           // no trial before this time, since a failure asked for it (retry_after); 0: none
+	NotBefore            int64           // no trial before this time (retry_after, not_before_ms); 0: none
 	ProbeInFlight        bool
 	ViableRoute          *capability.Route // what routing would choose now, were the tool open
 }
@@ -152,12 +152,22 @@ func (x *Engine) row(t *tool) ToolStatus {
 	if t.paced() {
 		r.Next = x.left(t)
 		r.NextAt = x.nextAt(t)
-		if _, now := x.clock.now(); t.notDue > now {
-			r.NotBefore = t.notDue
-		}
+		r.NotBefore = x.notBefore(t)
 	}
 	r.ViableRoute = x.route(t, t.name)
 	return r
+}
+
+// notBefore is when a trial may be at all, if that is to come.
+func (x *Engine) notBefore(t *tool) int64 {
+	at := t.notDue
+	if p := &t.spec.policy.Probe; p.Unit == breaker.Attempts && p.NotBeforeMS > 0 && t.anchor.At > 0 && !t.dueNow {
+		at = max(at, t.anchor.At+p.NotBeforeMS)
+	}
+	if _, now := x.clock.now(); at <= now {
+		return 0
+	}
+	return at
 }
 
 // nextAt is when a trial is due however few requests there are.

@@ -24,6 +24,9 @@ const (
 )
 
 func main() {
+	if isHook(os.Args[1:]) {
+		os.Exit(answerHook(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -58,7 +61,7 @@ Exit status: 0 done, 1 error, 2 wrong usage.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(runCommand(), replayCommand(), mapCommand(), classifyCommand(),
-		analyzeCommand(), simulateCommand())
+		analyzeCommand(), simulateCommand(), hookCommand())
 	strict(root)
 	return root
 }

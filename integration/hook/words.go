@@ -137,8 +137,6 @@ func nextTrial(st expediter.Status, t expediter.ToolStatus) string {
 	}
 	var ways []string
 	switch {
-	case t.NotBefore > 0 && t.Unit == breaker.Attempts:
-		ways = append(ways, "no call of it before "+clock(t.NotBefore)+", which it asked for")
 	case t.Unit == breaker.Attempts && t.Next <= 1:
 		ways = append(ways, "the next request for it")
 	case t.Unit == breaker.Attempts:
@@ -146,7 +144,10 @@ func nextTrial(st expediter.Status, t expediter.ToolStatus) string {
 	case t.Unit == breaker.Steps:
 		ways = append(ways, "a request for it in "+plural(int(t.Next), "step"))
 	}
-	if t.NextAt > 0 && t.NotBefore == 0 {
+	if t.NotBefore > 0 && len(ways) > 0 {
+		ways[0] += ", not before " + clock(t.NotBefore)
+	}
+	if t.NextAt > 0 {
 		ways = append(ways, "any request for it from "+clock(t.NextAt)+" on")
 	}
 	if len(ways) == 0 {
@@ -187,13 +188,13 @@ func pauseWords(st expediter.Status, reason expediter.Reason) string {
 		for _, i := range report.New(report.Input{Status: &st}).Incidents {
 			if i.Active {
 				return fmt.Sprintf("%s: %s. No tool is called until the user has looked into it and has run `expediter confirm` in a terminal of their own.",
-					i.Line, list(i.Members))
+					i.Line, enumerate(i.Members))
 			}
 		}
 	}
 	return fmt.Sprintf("The failure budget of this prompt is spent: %d of %d failures (%s). No tool is called until the user's next message, "+
 		"or until the user runs `expediter resume`. The user is to hear what was done, what was not, and why.",
-		st.Consumed, st.Limit, list(charged(st)))
+		st.Consumed, st.Limit, enumerate(charged(st)))
 }
 
 // charged are the tools whose failures the budget holds, with their number.
@@ -255,7 +256,7 @@ func summary(s *session.Session) string {
 	}
 	text := fmt.Sprintf("expediter: %s skipped and %d paused since the prompt", plural(int(skips), "call"), pauses)
 	if len(open) > 0 {
-		text += "; open: " + list(open)
+		text += "; open: " + enumerate(open)
 	}
 	if st.Paused == expediter.Systemic {
 		text += "; it waits for `expediter confirm`"
@@ -297,7 +298,7 @@ func elsewhere(ctx context.Context, st *store.Store, e Event, at time.Time) stri
 	return ""
 }
 
-func list(names []string) string {
+func enumerate(names []string) string {
 	if more := len(names) - maxListed; more > 0 {
 		names = append(slices.Clone(names[:maxListed]), fmt.Sprintf("and %d more", more))
 	}
