@@ -12,6 +12,8 @@ import (
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/capability/document"
+	"github.com/expediter-go/expediter/cascade/classify"
+	"github.com/expediter-go/expediter/integration/hook"
 	"github.com/expediter-go/expediter/internal/task"
 )
 
@@ -22,8 +24,8 @@ func mapCommand() *cobra.Command {
 		Long: `A capability map says what each tool provides, what may stand in for it, and
 what the user is asked to do when nothing can. FILE is a map (YAML or JSON), a
 task file that holds one, or - for standard input.`,
-		Example: `  expediter map init SKILL.md --output map.yaml
-  expediter map check map.yaml
+		Example: `  expediter map init claude-code --output .expediter.yaml
+  expediter map check .expediter.yaml
   expediter map graph map.yaml --format dot | dot -Tsvg > map.svg`,
 	}
 	cmd.AddCommand(mapCheckCommand(), mapGraphCommand(), mapInitCommand())
@@ -83,40 +85,72 @@ func mapInitCommand() *cobra.Command {
 	var output string
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "init SKILL.md",
-		Short: "Start a map from the tools that a skill allows",
-		Long: `init reads allowed-tools from the front matter of a skill file and prints a
-map to start from. The alternatives in it are guesses among those tools, marked
-unknown until somebody has tested them.`,
-		Example: `  expediter map init SKILL.md
+		Use:   "init AGENT|SKILL.md",
+		Short: "Start a map for a coding agent, or from the tools that a skill allows",
+		Long: `init AGENT prints the map of a coding agent's built-in tools that expediter hook
+uses when there is no other: what may stand in for each, with comments on what to
+change. AGENT is ` + mappedAgents() + `.
+
+init SKILL.md reads allowed-tools from the front matter of a skill file and prints
+a map to start from. The alternatives in it are guesses among those tools, marked
+unknown until somebody has tested them.
+
+A file that is called like an agent is read as a skill.`,
+		Example: `  expediter map init claude-code --output .expediter.yaml
   expediter map init SKILL.md --output map.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if sameFile(args[0], output) {
-				return usagef("--output %.200q is the skill itself; give the map a file of its own", output)
-			}
-			data, err := readInput(cmd, args[0])
+			data, err := startingMap(cmd, args[0], output)
 			if err != nil {
-				return err
-			}
-			m, err := capability.FromSkill(args[0], data)
-			if err != nil {
-				return err
-			}
-			var b bytes.Buffer
-			if err := m.WriteYAML(&b); err != nil {
 				return err
 			}
 			if output == "" {
-				_, err = cmd.OutOrStdout().Write(b.Bytes())
+				_, err = cmd.OutOrStdout().Write(data)
 				return err
 			}
-			return createFile(output, b.Bytes(), force)
+			return createFile(output, data, force)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	cmd.Flags().BoolVar(&force, "force", false, "replace the output file if it exists")
 	return cmd
+}
+
+// startingMap is the built-in map of an agent, or one made of a skill, which
+// output must not overwrite.
+func startingMap(cmd *cobra.Command, name, output string) ([]byte, error) {
+	if info, err := os.Stat(name); err != nil || info.IsDir() {
+		if _, data, ok := hook.DefaultMap(classify.AgentName(name)); ok {
+			return data, nil
+		}
+		if name != "-" && !strings.ContainsAny(name, `./\`) {
+			return nil, fmt.Errorf("%.200q is neither a skill file nor an agent with a map; the agents are %s", name, mappedAgents())
+		}
+	}
+	if sameFile(name, output) {
+		return nil, usagef("--output %.200q is the skill itself; give the map a file of its own", output)
+	}
+	data, err := readInput(cmd, name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := capability.FromSkill(name, data)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = m.WriteYAML(&b)
+	return b.Bytes(), err
+}
+
+// mappedAgents lists the agents that have a built-in map.
+func mappedAgents() string {
+	var names []string
+	for _, agent := range hook.MappedAgents() {
+		names = append(names, string(agent))
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // loadMap reads and checks the map of a file, and prints its warnings.
