@@ -3,13 +3,13 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
-// Answer is what is to be said. The zero Answer lets everything go on. Without
-// a Reason Deny says that there is none: no agent takes a denial without one.
+// Answer is what is to be said. The zero Answer lets everything go on.
 type Answer struct {
 	Deny    bool   // the tool must not run; of effect before a tool alone
-	Reason  string // why, to the model
+	Reason  string // why, to the model; a denial without one says that there is none
 	Context string // to the model beside the tool's result or at the start, as fact; empty: nothing
 	Notice  string // to the user; empty: nothing
 }
@@ -31,7 +31,7 @@ func Encode(e Event, a Answer) Output {
 		return Output{}
 	}
 	a.Deny = a.Deny && e.Kind == Before
-	if a.Deny && a.Reason == "" {
+	if a.Deny && strings.TrimSpace(said(a.Reason)) == "" { // Codex takes no denial without a reason
 		a.Reason = "expediter: the tool must not run now; no reason was given"
 	}
 	return known.encode(e, a)

@@ -8,10 +8,6 @@ import (
 	"github.com/expediter-go/expediter/internal/session"
 )
 
-var adapters = []adapter{
-	{agent: classify.ClaudeCode, title: "Claude Code", project: []string{"CLAUDE_PROJECT_DIR"}, decode: claudeEvent, encode: claudeAnswer},
-}
-
 // claudeKinds are the events of Claude Code that say something here. It has
 // some thirty others.
 var claudeKinds = map[string]Kind{
@@ -70,12 +66,9 @@ func claudeTyped(f fields) bool {
 }
 
 func claudeCall(f fields) Call {
-	c := Call{ID: f.name("tool_use_id"), Observation: classify.Observation{
-		Protocol: classify.Agent, Agent: classify.ClaudeCode,
-		Tool: f.name("tool_name"), Server: f.object("mcp_server").name("name"), Input: f.raw("tool_input"),
-	}}
-	c.Shell = shellText(c.Observation.Tool, c.Observation.Input)
-	c.Todos = claudeTodos(c.Observation.Tool, object(c.Observation.Input))
+	tool := f.name("tool_name")
+	c, in := newCall(classify.ClaudeCode, f.name("tool_use_id"), tool, f.object("mcp_server").name("name"), f.raw("tool_input"))
+	c.Todos = claudeTodos(tool, in)
 	return c
 }
 
@@ -85,7 +78,7 @@ func claudeResult(c *Call, f fields) {
 	o := &c.Observation
 	o.Duration = f.milliseconds("duration_ms")
 	if f.text("hook_event_name") == "PostToolUseFailure" {
-		o.Failed, o.Result, c.Todos = true, f.text("error"), nil
+		c.failed(f.text("error"))
 		if f.says("is_interrupt", true) {
 			o.Payload = json.RawMessage(`{"is_interrupt":true}`)
 		}
@@ -114,27 +107,13 @@ func claudeBatched(f fields) Call {
 	return c
 }
 
-// blocks is the text of a list of content blocks, at most 16 of them.
-func blocks(raw json.RawMessage) string {
-	items := list(raw)
-	var texts []string
-	for _, item := range items[:min(len(items), 16)] {
-		if text := object(item).text("text"); text != "" {
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
 // claudeTodos reads the two generations of Claude Code's list: TodoWrite writes
 // it as a whole, TaskUpdate changes one item. What TaskCreate adds has its id in
 // the result alone.
 func claudeTodos(tool string, in fields) *session.Todos {
 	switch tool {
 	case "TodoWrite":
-		return todoList(in["todos"], func(f fields) session.Todo {
-			return session.Todo{ID: f.name("id"), Text: f.text("content"), State: todoState(f.text("status"))}
-		})
+		return todoList(in["todos"], false)
 	case "TaskUpdate":
 		id := in.name("taskId")
 		if id == "" {
@@ -163,34 +142,40 @@ func claudeCreated(in, out fields) *session.Todos {
 	return &session.Todos{Items: []session.Todo{{ID: task.name("id"), Text: text, State: session.TodoPending}}}
 }
 
-// claudeOutput is the part of Claude Code's hook output that is used here.
-type claudeOutput struct {
+// nestedOutput is the part of Claude Code's hook output that is used here. Codex
+// and VS Code have taken it over.
+type nestedOutput struct {
 	SystemMessage string          `json:"systemMessage,omitempty"` // to the user
-	Specific      *claudeSpecific `json:"hookSpecificOutput,omitempty"`
+	Specific      *nestedSpecific `json:"hookSpecificOutput,omitempty"`
 }
 
-type claudeSpecific struct {
+type nestedSpecific struct {
 	Event    string `json:"hookEventName"`
 	Decision string `json:"permissionDecision,omitempty"`       // PreToolUse alone
 	Reason   string `json:"permissionDecisionReason,omitempty"` // to the model
 	Context  string `json:"additionalContext,omitempty"`
 }
 
-// claudeAnswer never allows: that would pass over the user's own permissions.
-// Of Stop and SubagentStop a context would make the agent go on, and SessionEnd
-// has none.
-func claudeAnswer(e Event, a Answer) Output {
-	out := claudeOutput{SystemMessage: said(a.Notice)}
-	specific := claudeSpecific{Event: e.Name}
+// nested says an answer in Claude Code's form. It never allows: that would pass
+// over the user's own permissions.
+func nested(event string, a Answer) Output {
+	out := nestedOutput{SystemMessage: said(a.Notice)}
+	specific := nestedSpecific{Event: event, Context: said(a.Context)}
 	if a.Deny {
 		specific.Decision, specific.Reason = "deny", said(a.Reason)
 	}
-	switch e.Kind {
-	case Before, After, BatchEnd, Prompt, SessionStart:
-		specific.Context = said(a.Context)
-	}
-	if specific != (claudeSpecific{Event: e.Name}) {
+	if specific != (nestedSpecific{Event: event}) {
 		out.Specific = &specific
 	}
 	return printed(out)
+}
+
+// claudeAnswer leaves out the context of a stop, which would make the agent go
+// on, and of a session's end, which has none.
+func claudeAnswer(e Event, a Answer) Output {
+	switch e.Kind {
+	case Stop, SubagentStop, SessionEnd:
+		a.Context = ""
+	}
+	return nested(e.Name, a)
 }

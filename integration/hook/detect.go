@@ -7,21 +7,26 @@ import (
 	"github.com/expediter-go/expediter/cascade/classify"
 )
 
-// detect tells an agent by its input: by fields that it alone sends, and what
-// has none of those is Claude Code's. Empty: it is nobody's.
-func detect(f fields) classify.AgentName {
+// detect tells an agent by its input: by fields that it alone sends, by its
+// environment, and what has none of those is Claude Code's. Empty: it is
+// nobody's.
+func detect(f fields, env func(string) string) classify.AgentName {
 	if agent := marked(f); agent != "" {
 		return agent
 	}
-	if f.text("hook_event_name") != "" {
+	switch {
+	case f.text("hook_event_name") == "":
+		return ""
+	case env != nil && env("CLAUDE_PROJECT_DIR") != "":
 		return classify.ClaudeCode
+	case strings.Contains(f.text("transcript_path"), "rollout-"), f.has("model", "permission_mode", "source"):
+		return classify.Codex // its start and its end have no turn
 	}
-	return ""
+	return classify.ClaudeCode
 }
 
 // marked is the agent whose marks the input bears; empty: it bears none.
 func marked(f fields) classify.AgentName {
-	event := f.text("hook_event_name")
 	switch {
 	case f.has("cursor_version"), f.has("conversation_id", "generation_id"):
 		return classify.Cursor
@@ -31,12 +36,25 @@ func marked(f fields) classify.AgentName {
 		return classify.Windsurf
 	case f.has("turn_id", "model"):
 		return classify.Codex
-	case f.has("timestamp") && (strings.HasPrefix(event, "Before") || strings.HasPrefix(event, "After")):
+	case f.has("timestamp", "session_id", "transcript_path") && isGemini(f):
 		return classify.Gemini
 	case f.has("sessionId"), f.has("toolName"), f.has("timestamp", "cwd"):
 		return classify.Copilot
 	}
 	return ""
+}
+
+// isGemini tells Gemini CLI from Copilot in VS Code, which share the names of a
+// session's start and end.
+func isGemini(f fields) bool {
+	switch event := f.text("hook_event_name"); event {
+	case "SessionStart", "SessionEnd":
+		return !f.has("hookEventName") && f.text("source") != "new"
+	case "Notification", "PreCompress":
+		return true
+	default:
+		return strings.HasPrefix(event, "Before") || strings.HasPrefix(event, "After")
+	}
 }
 
 // foreign is what to say if another agent runs the hooks that were installed

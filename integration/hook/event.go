@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/expediter-go/expediter/cascade/classify"
-	"github.com/expediter-go/expediter/internal/session"
 )
 
 // Kind is what an event means, whatever its agent calls it.
@@ -64,21 +63,6 @@ type Event struct {
 	Foreign  string // not empty: another agent runs the hooks that were installed for this one; what to say in the log. Kind is Other then
 }
 
-// Call is one tool call.
-type Call struct {
-	// ID is the agent's. It is the same before and after the call. Empty: the
-	// agent gives none, and calls are paired by their order.
-	ID string
-
-	// Observation has Agent, Protocol, Tool, Server and Input at every event, so
-	// that classify.Key names the same breaker before and after the call; after
-	// it also Payload, Result, Failed and the like, for classify.Observe.
-	Observation classify.Observation
-
-	Shell string         // what a shell is to run, as far as the arguments tell; empty for other tools
-	Todos *session.Todos // the to-do list that the call writes, before it what it is going to write; nil: none
-}
-
 // Bounds of what is read. Longer input is an error; longer texts are cut.
 const (
 	MaxInput = 8 << 20 // bytes of one hook call
@@ -96,6 +80,17 @@ var (
 
 // Auto is the name under which Decode tells agents apart by their input.
 const Auto = "auto"
+
+// adapters are the agents whose hooks are understood.
+var adapters = []adapter{
+	{classify.ClaudeCode, "Claude Code", []string{"CLAUDE_PROJECT_DIR"}, claudeEvent, claudeAnswer},
+	{classify.Codex, "Codex", nil, codexEvent, codexAnswer},
+	{classify.Gemini, "Gemini CLI", []string{"GEMINI_PROJECT_DIR"}, geminiEvent, geminiAnswer},
+	{classify.Cursor, "Cursor", []string{"CURSOR_PROJECT_DIR"}, cursorEvent, cursorAnswer},
+	{classify.Copilot, "GitHub Copilot", nil, copilotEvent, copilotAnswer},
+	{classify.Cline, "Cline", nil, clineEvent, clineAnswer},
+	{classify.Windsurf, "Windsurf", []string{"PWD"}, windsurfEvent, windsurfAnswer},
+}
 
 // adapter is how one agent's hooks speak.
 type adapter struct {
@@ -134,7 +129,7 @@ func Decode(agent string, input []byte, env func(string) string) (Event, error) 
 	}
 	name := classify.AgentName(agent)
 	if agent == Auto {
-		name = detect(f)
+		name = detect(f, env)
 	}
 	a, ok := adapterOf(name)
 	if !ok {

@@ -102,6 +102,21 @@ func (f fields) text(names ...string) string {
 // name is text for a name or an id: on one line, and bounded.
 func (f fields) name(names ...string) string { return trim(f.text(names...), maxName) }
 
+// ident is name for an id that may also be a number.
+func (f fields) ident(names ...string) string {
+	for _, name := range names {
+		if id := f.name(name); id != "" {
+			return id
+		}
+		if n := json.Number(f[name]); n != "" {
+			if _, err := n.Int64(); err == nil {
+				return n.String()
+			}
+		}
+	}
+	return ""
+}
+
 // says reports whether a field is there and is this truth value.
 func (f fields) says(name string, value bool) bool {
 	return string(f[name]) == strconv.FormatBool(value)
