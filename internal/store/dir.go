@@ -5,6 +5,8 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +29,7 @@ func Dir(flag string, env func(string) string) (string, error) {
 	if home := env("HOME"); filepath.IsAbs(home) {
 		return filepath.Join(home, ".local", "state", "expediter"), nil
 	}
-	return "", errors.New("no folder for the store: neither EXPEDITER_STORE, XDG_STATE_HOME nor HOME is set; give one with --store or EXPEDITER_STORE")
+	return "", errors.New("no folder for the store: neither EXPEDITER_STORE, XDG_STATE_HOME nor HOME names one; give it with --store or EXPEDITER_STORE")
 }
 
 // The endings of the files of a session.
@@ -53,13 +55,10 @@ func pathsOf(base string) paths {
 // name is a file name for a session: a few of its letters to read, and a hash that
 // tells it from all others.
 func name(id ID) string {
-	h := sha256.New()
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(len(id.Agent)))
-	h.Write(n[:])
-	h.Write([]byte(id.Agent))
-	h.Write([]byte(id.Session))
-	hash := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16]))
+	b := binary.BigEndian.AppendUint64(nil, uint64(len(id.Agent)))
+	b = append(append(b, id.Agent...), id.Session...)
+	sum := sha256.Sum256(b)
+	hash := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
 	return readable(id.Agent, 16) + "-" + readable(id.Session, 12) + "-" + hash
 }
 
@@ -67,7 +66,7 @@ func name(id ID) string {
 // file systems do not tell cases apart.
 func readable(text string, most int) string {
 	b := make([]byte, 0, most)
-	for i := 0; i < len(text) && len(b) < most; i++ {
+	for i := 0; i < len(text) && i < 4*most && len(b) < most; i++ {
 		switch c := text[i]; {
 		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-' && len(b) > 0:
 			b = append(b, c)
@@ -81,6 +80,56 @@ func readable(text string, most int) string {
 	return string(b)
 }
 
-func (s *Store) makeFolders() error { return os.MkdirAll(s.sessions(), 0o700) }
+// makeFolders makes the folders that are missing, for their owner alone.
+func (s *Store) makeFolders() error {
+	err := s.checkFolders()
+	if !errors.Is(err, ErrNoSession) {
+		return err
+	}
+	for _, dir := range []string{s.dir, s.sessions()} {
+		if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("the store's folder cannot be made; name another with --store or EXPEDITER_STORE: %w", err)
+		}
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return err
+		}
+		if err := syncFolder(filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	return s.checkFolders()
+}
 
-func (s *Store) checkFolders() error { return nil }
+// checkFolders refuses folders that somebody else could have put a file in; the
+// decisions of an agent must not come from a stranger's file. The store's own
+// folder may be read by others, since it may be one that the user has for more
+// than this; the one for sessions is closed to them. ErrNoSession: one is missing.
+func (s *Store) checkFolders() error {
+	for _, dir := range []string{s.dir, s.sessions()} {
+		stat := os.Lstat
+		if dir == s.dir { // where the user put it, a link if they like
+			stat = os.Stat
+		}
+		info, err := stat(dir)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return fmt.Errorf("%s: %w", dir, ErrNoSession)
+		case err != nil:
+			return err
+		case !info.IsDir():
+			return fmt.Errorf("%s is not a folder; move it away, or name another store with --store or EXPEDITER_STORE", dir)
+		}
+		if err := private(dir, info); err != nil {
+			return err
+		}
+	}
+	return tighten(s.sessions())
+}
+
+// refusal is an error for a file or folder that strangers have a say in.
+func refusal(path, why, remedy string) error {
+	return fmt.Errorf("%s: %w: %s; %s, or name another store with --store or EXPEDITER_STORE", path, fs.ErrPermission, why, remedy)
+}

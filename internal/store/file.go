@@ -3,18 +3,19 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime/debug"
-	"syscall"
 	"time"
 
+	"github.com/rogpeppe/go-internal/lockedfile"
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// damage is why a file cannot be a session.
+// damage is why a file cannot be a session. Nil: it can.
 type damage struct{ why string }
+
+func damaged(format string, args ...any) *damage { return &damage{fmt.Sprintf(format, args...)} }
 
 // guard runs f, which touches the map of a file: what bbolt panics of, and faults
 // of the map where the file has been cut, are damage.
@@ -22,136 +23,104 @@ func guard(f func() error) (d *damage, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			d = &damage{fmt.Sprint(p)}
+			d = damaged("its pages make no sense: %v", p)
 		}
 	}()
 	return nil, f()
 }
 
+const (
+	// pageSize is that of all files, on any machine. Larger pages make each
+	// transaction write more, smaller ones deepen the tree of the journal.
+	pageSize = 4096
+	// growth is by how much a file grows once it is larger than this. bbolt's own
+	// 16 MiB would be most of a session.
+	growth = 1 << 20
+	// elsewhere is how long another program may hold the file: processes of this
+	// one wait for the lock file and find it free, or about to be freed.
+	elsewhere = 500 * time.Millisecond
+)
+
+// mode is what a file is opened for.
+type mode uint8
+
+const (
+	reading mode = iota
+	writing
+	making // there is no file yet
+)
+
 // file is an open session.
 type file struct {
-	db   *bolt.DB
-	held *os.File // what db reads and writes
+	db    *bolt.DB
+	held  *os.File // what db reads and writes
+	doubt bool     // something else may have written to it
+	lame  bool     // it has lost one of its two heads, perhaps the later one
 }
 
-// open opens the file at path.
-func open(path string, write bool) (*file, *damage, error) {
-	s := &file{}
-	d, err := guard(func() (err error) {
+// open opens a file whose pages are sound, or makes one. It reads no more of a file
+// than a transaction does, unless the file is in doubt.
+func open(path string, l *lockedfile.File, m mode) (s *file, d *damage, err error) {
+	held, err := hold(path, m)
+	if err != nil {
+		return nil, nil, err
+	}
+	s = &file{held: held}
+	defer func() {
+		if d != nil || err != nil {
+			held.Close()
+		}
+	}()
+	if m != making {
+		if d, err = s.inspect(l); d != nil || err != nil {
+			return nil, d, err
+		}
+	}
+	d, err = guard(func() (err error) {
 		s.db, err = bolt.Open(path, 0o600, &bolt.Options{
-			Timeout:  500 * time.Millisecond,
-			ReadOnly: !write,
-			OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
-				f, err := os.OpenFile(name, flag, mode)
-				s.held = f
-				return f, err
-			},
+			Timeout:      elsewhere,
+			ReadOnly:     m == reading,
+			PageSize:     pageSize,
+			FreelistType: bolt.FreelistArrayType, // takes the first free pages, so the file stays short; few are free
+			OpenFile:     func(string, int, os.FileMode) (*os.File, error) { return held, nil },
 		})
 		return err
 	})
-	if d != nil {
-		s.abandon()
-		return nil, d, nil
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		err = fmt.Errorf("%s: %w by another program", path, ErrBusy)
 	}
-	var errno syscall.Errno
-	var perr *fs.PathError
-	switch {
-	case err == nil:
-		return s, nil, nil
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, nil, fmt.Errorf("%s: %w by another program", path, ErrBusy)
-	case errors.As(err, &errno), errors.As(err, &perr):
-		return nil, nil, err
+	if err != nil || d != nil {
+		return nil, d, err
 	}
-	return nil, &damage{err.Error()}, nil
+	s.db.AllocSize = growth
+	return s, nil, nil
 }
 
-// close ends the use of the file. The database is closed only if nothing
-// panicked: its locks may be held for good.
-func (s *file) close(d *damage) error {
-	if d != nil {
-		s.abandon()
-		return nil
+// hold opens the file itself, never through a link.
+func hold(path string, m mode) (*os.File, error) {
+	flag := [...]int{reading: os.O_RDONLY, writing: os.O_RDWR, making: os.O_RDWR | os.O_CREATE | os.O_EXCL}[m]
+	f, err := os.OpenFile(path, flag|noFollow, 0o600)
+	if err != nil || m == reading {
+		return f, err
 	}
-	return s.db.Close()
-}
-
-// abandon gives the file back and leaves the map to the end of the process.
-func (s *file) abandon() {
-	if s.held != nil {
-		s.held.Close()
-	}
-}
-
-// update runs f in a transaction on the file, or on a new one that gets its name
-// when all went well.
-func update(p paths, id ID, f func(*Tx) error) (*damage, error) {
-	path, fresh := p.session, false
-	if _, err := os.Lstat(p.session); errors.Is(err, os.ErrNotExist) {
-		path, fresh = p.new, true
-		if err := os.RemoveAll(p.new); err != nil {
-			return nil, err
-		}
-	} else if err != nil {
+	if err := closeToOthers(f); err != nil {
+		f.Close()
 		return nil, err
 	}
-	d, err := transact(path, true, func(t *Tx) error {
-		if fresh {
-			return t.begin(id)
-		}
-		return t.verify(id)
-	}, f)
-	if !fresh || d != nil {
-		return d, err
-	}
+	return f, nil
+}
+
+// inspect looks at the pages of a file, at all of them if it is in doubt: if
+// something may have written to it since the last transaction.
+func (s *file) inspect(l *lockedfile.File) (d *damage, err error) {
+	info, err := s.held.Stat()
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(p.new))
+		return nil, err
 	}
-	return nil, os.Rename(p.new, p.session)
-}
-
-func view(p paths, id ID, f func(*Tx) error) (*damage, error) {
-	return transact(p.session, false, func(t *Tx) error { return t.verify(id) }, f)
-}
-
-// transact opens the file and runs prepare and f in one transaction.
-func transact(path string, write bool, prepare, f func(*Tx) error) (d *damage, err error) {
-	s, d, err := open(path, write)
-	if d != nil || err != nil {
-		return d, err
+	if err := private(s.held.Name(), info); err != nil {
+		return nil, err
 	}
-	t := &Tx{write: write}
-	defer func() {
-		if d == nil && t.tx != nil {
-			d, _ = guard(t.tx.Rollback)
-		}
-		if e := s.close(d); err == nil {
-			err = e
-		}
-	}()
-	d, err = guard(func() (err error) {
-		if t.tx, err = s.db.Begin(write); err != nil {
-			return err
-		}
-		return prepare(t)
-	})
-	if t.found(d) != nil || err != nil {
-		return t.damage, err
-	}
-	err = run(t, f)
-	if t.damage != nil || err != nil || !write {
-		return t.damage, err
-	}
-	d, err = guard(t.commit)
+	s.doubt = !sealed(l, info)
+	s.lame, d, err = check(s.held, info.Size(), s.doubt)
 	return d, err
-}
-
-// run is f, ended early where the file proved damaged.
-func run(t *Tx, f func(*Tx) error) error {
-	defer func() {
-		if t.damage != nil {
-			_ = recover()
-		}
-	}()
-	return f(t)
 }

@@ -3,44 +3,49 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"iter"
 )
 
 const (
-	keep     = 32 << 20 // bytes of the journal beyond which NewSegment gives up the oldest segments
-	overhead = 40       // bytes that a line takes beside its own
+	// keep is how many bytes of closed segments a journal may have.
+	keep = 32 << 20
+	// overhead is what a line takes beside its own bytes: its key, its seal, and
+	// bbolt's entry.
+	overhead = 40
 
-	dropLines = 64        // the most that one transaction drops
-	dropBytes = 256 << 10 // it stops after the line that reaches this
+	// A transaction drops this many lines that were given up, and two more for
+	// each that it appends: always more than come, and never many at once.
+	dropLines = 64
+	// dropBytes ends that early, after the line that reaches it.
+	dropBytes = 1 << 20
 )
 
-// place is where the journal is, kept in the head of the file.
+// place is where the journal stands, kept in the head of the file.
 type place struct {
 	Segment uint64 // the present one; 0: none
 	Lines   uint64 // in it
 	Bytes   uint64 // in it
-	Closed  uint64 // bytes in the segments before it that are kept
 	First   uint64 // the oldest segment that is kept
+	Closed  uint64 // bytes from that one up to the present one
 }
 
-func (t *Tx) readPlace() error {
+func (t *Tx) readPlace() {
 	sealed := t.head.Get(keyJournal)
 	if sealed == nil {
-		return nil
+		return
 	}
-	b, d := unseal(sealed)
-	if d == nil && len(b) != binary.Size(t.at) {
-		d = &damage{"the journal's place is not one"}
+	b := t.open(sealed)
+	if t.damage != nil {
+		return
 	}
-	if t.found(d) != nil {
-		return nil
+	if n, err := binary.Decode(b, binary.BigEndian, &t.at); err != nil || n != len(b) || t.at.First < 1 || t.at.First > t.at.Segment {
+		t.found(damaged("it does not say where its journal stands"))
 	}
-	_, err := binary.Decode(b, binary.BigEndian, &t.at)
-	return err
 }
 
 func (t *Tx) writePlace() error {
-	if t.at == (place{}) {
+	if t.at.Segment == 0 {
 		return nil
 	}
 	b, err := binary.Append(nil, binary.BigEndian, t.at)
@@ -56,36 +61,37 @@ func lineKey(segment, line uint64) []byte {
 	return binary.BigEndian.AppendUint64(number(segment), line)
 }
 
-var errReadOnly = errors.New("a view changes nothing; use Update")
-
-// NewSegment lets the journal go on in a new segment. The oldest segments go where
-// the journal is longer than 32 MiB, never the present one.
+// NewSegment lets the journal go on in a new segment, unless the present one is
+// empty. The oldest segments go while all before the new one have more than
+// 32 MiB together.
 func (t *Tx) NewSegment() error {
-	return t.guard(func() error {
-		if !t.write {
-			return errReadOnly
+	return t.guard(true, func() error {
+		switch {
+		case t.at.Segment == 0:
+			t.at = place{Segment: 1, First: 1}
+			return nil
+		case t.at.Lines == 0:
+			return nil
 		}
-		if t.at.Segment == 0 {
-			t.at.First = 1
-		} else if err := t.ends.Put(number(t.at.Segment), number(t.at.Bytes)); err != nil {
+		if err := t.sizes.Put(number(t.at.Segment), number(t.at.Bytes)); err != nil {
 			return err
 		}
-		t.at = place{Segment: t.at.Segment + 1, Closed: t.at.Closed + t.at.Bytes, First: t.at.First}
+		t.at = place{Segment: t.at.Segment + 1, First: t.at.First, Closed: t.at.Closed + t.at.Bytes}
 		return t.retire()
 	})
 }
 
-// retire gives up the oldest segments beyond the bound. Their lines are dropped
-// little by little, by this and later transactions.
+// retire gives up the oldest segments beyond the bound. Their lines can no longer
+// be seen, and are dropped little by little.
 func (t *Tx) retire() error {
 	for t.at.Closed > keep && t.at.First < t.at.Segment {
-		size := t.ends.Get(number(t.at.First))
+		size := t.sizes.Get(number(t.at.First))
 		if len(size) != 8 || binary.BigEndian.Uint64(size) > t.at.Closed {
-			t.found(&damage{"a segment's size is not one"})
+			t.found(damaged("it does not say the size of a segment"))
 			return nil
 		}
 		t.at.Closed -= binary.BigEndian.Uint64(size)
-		if err := t.ends.Delete(number(t.at.First)); err != nil {
+		if err := t.sizes.Delete(number(t.at.First)); err != nil {
 			return err
 		}
 		t.at.First++
@@ -93,10 +99,10 @@ func (t *Tx) retire() error {
 	return nil
 }
 
-// drop removes lines of segments that were given up, a bounded number at a time.
+// drop removes lines of segments that were given up.
 func (t *Tx) drop() error {
 	freed := 0
-	for range dropLines {
+	for range dropLines + 2*t.appended {
 		k, v := t.lines.Cursor().First()
 		if len(k) != 16 || binary.BigEndian.Uint64(k) >= t.at.First || freed >= dropBytes {
 			return nil
@@ -109,38 +115,50 @@ func (t *Tx) drop() error {
 	return nil
 }
 
-// Append adds one event to the present segment.
+// Append adds one event to the present segment, of MaxLine bytes at most. It may
+// hold any bytes.
 func (t *Tx) Append(line []byte) error {
-	return t.guard(func() error {
+	if len(line) > MaxLine {
+		return fmt.Errorf("an event has %d bytes, and the journal takes %d at most", len(line), MaxLine)
+	}
+	return t.guard(true, func() error {
 		if t.at.Segment == 0 {
-			return errors.New("the journal has no segment; call NewSegment first")
+			return errors.New("the journal has no segment yet; call NewSegment first")
 		}
-		err := t.lines.Put(lineKey(t.at.Segment, t.at.Lines), seal(line))
-		if err == nil {
-			t.at.Lines++
-			t.at.Bytes += uint64(len(line)) + overhead
+		if err := t.lines.Put(lineKey(t.at.Segment, t.at.Lines), seal(line)); err != nil {
+			return err
 		}
-		return err
+		t.at.Lines++
+		t.at.Bytes += uint64(len(line)) + overhead
+		t.appended++
+		return nil
 	})
 }
 
-// SegmentLen is how many events the present segment has; 0: none, or there is no
-// segment and NewSegment is to be called first.
+// SegmentLen is how many events the present segment has. 0: none, or the journal
+// has no segment, and NewSegment comes first.
 func (t *Tx) SegmentLen() int { return int(t.at.Lines) }
 
-// Segments are the segments that have events, oldest first, by their numbers, which
-// rise by 1. The lines are copies.
+// Segments are the segments that have events, oldest first, by their numbers. The
+// lines are copies, in the order in which they were appended.
 func (t *Tx) Segments() iter.Seq2[uint64, iter.Seq[[]byte]] {
 	return func(yield func(uint64, iter.Seq[[]byte]) bool) {
-		for n := max(t.at.First, 1); n <= t.at.Segment; n++ {
-			if n == t.at.Segment && t.at.Lines == 0 {
-				return
-			}
-			if !yield(n, t.segment(n)) {
-				return
-			}
+		for n, ok := t.segmentFrom(t.at.First); ok && yield(n, t.segment(n)); {
+			n, ok = t.segmentFrom(n + 1)
 		}
 	}
+}
+
+// segmentFrom is the first segment from n on that has a line.
+func (t *Tx) segmentFrom(n uint64) (segment uint64, ok bool) {
+	_ = t.guard(false, func() error {
+		k, _ := t.lines.Cursor().Seek(lineKey(n, 0))
+		if ok = len(k) == 16; ok {
+			segment = binary.BigEndian.Uint64(k)
+		}
+		return nil
+	})
+	return segment, ok
 }
 
 // segment are the lines of one segment.
@@ -150,12 +168,9 @@ func (t *Tx) segment(n uint64) iter.Seq[[]byte] {
 		next := func() (k, v []byte) { return c.Seek(lineKey(n, 0)) }
 		for {
 			var line []byte
-			_ = t.guard(func() error {
-				k, v := next()
-				if len(k) == 16 && binary.BigEndian.Uint64(k) == n {
-					var d *damage
-					line, d = unseal(v)
-					t.found(d)
+			_ = t.guard(false, func() error {
+				if k, v := next(); len(k) == 16 && binary.BigEndian.Uint64(k) == n {
+					line = t.open(v)
 				}
 				return nil
 			})

@@ -11,11 +11,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
 // These are the causes that callers branch on; the errors that wrap them say
-// where and what to do next.
+// where it happened and what to do.
 var (
 	ErrBusy      = errors.New("the session is in use")
 	ErrNoSession = errors.New("no such session")
@@ -37,6 +38,7 @@ func Open(dir string) *Store { return &Store{dir: dir} }
 
 // Update runs f alone among all processes, in one transaction: what f put and
 // appended is there as a whole when Update returns nil, and otherwise not at all.
+// (Where the disk fails in the very last step, an error may stand for either.)
 // It makes the session if there is none; an error or a panic of f changes nothing.
 // Update waits for its turn until ctx is done, then the error is ErrBusy.
 //
@@ -53,15 +55,15 @@ func (s *Store) Update(ctx context.Context, id ID, f func(*Tx) error) error {
 		return err
 	}
 	defer l.Close()
-	d, err := update(p, id, f)
+	d, err := update(p, l, id, f)
 	if d == nil {
 		return err
 	}
 	if err := setAside(p, d.why); err != nil {
 		return err
 	}
-	if d, err = update(p, id, f); d != nil {
-		return fmt.Errorf("%s: %w again just after it was begun: %s", p.session, ErrDamaged, d.why)
+	if d, err = update(p, l, id, f); d != nil {
+		return fmt.Errorf("%s: %w just after it was begun anew, so something else writes to it: %s", p.session, ErrDamaged, d.why)
 	}
 	return err
 }
@@ -71,22 +73,58 @@ func (s *Store) Update(ctx context.Context, id ID, f func(*Tx) error) error {
 // the next Update will set the file aside.
 //
 // Updates of the session wait until f is done: collect what is needed and return.
+// In a folder that cannot be written View takes no lock where there is none.
 func (s *Store) View(ctx context.Context, id ID, f func(*Tx) error) error {
 	if err := s.checkFolders(); err != nil {
 		return err
 	}
-	p := s.paths(id)
-	if _, err := os.Lstat(p.session); errors.Is(err, os.ErrNotExist) {
+	return view(ctx, s.paths(id), func(t *Tx) error { return t.verify(id) }, f)
+}
+
+// view runs prepare and f under a lock that is shared with others who read.
+func view(ctx context.Context, p paths, prepare, f func(*Tx) error) error {
+	d, err := regular(p.session)
+	if d == nil && err == nil {
+		d, err = viewLocked(ctx, p, prepare, f)
+	}
+	switch {
+	case d != nil:
+		return fmt.Errorf("%s: %w: %s; the next call of a tool begins the session anew and keeps this file", p.session, ErrDamaged, d.why)
+	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("%s: %w", p.session, ErrNoSession)
 	}
+	return err
+}
+
+func viewLocked(ctx context.Context, p paths, prepare, f func(*Tx) error) (*damage, error) {
 	l, err := lockShared(ctx, p.lock)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer l.Close()
-	d, err := view(p, id, f)
+	d, err := func() (*damage, error) {
+		if l != nil {
+			defer l.Close()
+		}
+		return transact(p.session, l, reading, prepare, f)
+	}()
 	if d != nil {
-		return fmt.Errorf("%s: %w: %s", p.session, ErrDamaged, d.why)
+		distrust(ctx, p)
 	}
-	return err
+	return d, err
+}
+
+// regular reports what is wrong with a path that is to be a file.
+func regular(path string) (*damage, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Mode().IsRegular():
+		return nil, nil
+	case info.IsDir():
+		return damaged("it is a folder"), nil
+	case info.Mode()&fs.ModeSymlink != 0:
+		return damaged("it is a link"), nil
+	}
+	return damaged("it is no regular file"), nil
 }

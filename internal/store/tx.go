@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,7 +10,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// format is the version of what a session's file holds.
+// format is the version of what a session's file holds. Every later one keeps the
+// bucket "expediter" with the key "format", so that this one can tell.
 const format = 1
 
 // The buckets of a file, and the keys of the first.
@@ -27,23 +27,34 @@ var (
 	keyJournal = []byte("journal")
 )
 
+// The most that Put and Append take, so that no caller's fault fills the disk.
+const (
+	MaxValue = 16 << 20 // bytes of one value
+	MaxLine  = 1 << 20  // bytes of one event of the journal
+)
+
 // Tx is a transaction on one session. It ends with the function that it was given
 // to, and is used by one goroutine at a time.
 type Tx struct {
 	tx     *bolt.Tx
 	write  bool
+	doubt  bool // the file's values are to be checked before they are believed
+	lame   bool // a copy of the file is to be kept before it is changed
+	over   bool
 	damage *damage
-	head   *bolt.Bucket
-	state  *bolt.Bucket
-	lines  *bolt.Bucket
-	ends   *bolt.Bucket // closed segments, and their bytes
-	at     place
+
+	head, state, lines *bolt.Bucket
+	sizes              *bolt.Bucket // bytes of the segments that are closed
+	at                 place
+	appended           int // lines, by this transaction
 }
 
-// errDamage ends a function early whose transaction found damage.
-var errDamage = errors.New("the session's file is damaged")
+var (
+	errDamage   = errors.New("the session's file is damaged")
+	errReadOnly = errors.New("a view changes nothing; use Update")
+)
 
-// found is what is wrong with the file, from inside or outside.
+// found notes what is wrong with the file, and returns what was found first.
 func (t *Tx) found(d *damage) *damage {
 	if t.damage == nil {
 		t.damage = d
@@ -61,42 +72,65 @@ func (t *Tx) begin(id ID) error {
 	t.buckets()
 	return errors.Join(
 		t.head.Put(keyFormat, []byte(strconv.Itoa(format))),
-		t.head.Put(keyAgent, []byte(id.Agent)),
-		t.head.Put(keySession, []byte(id.Session)),
+		t.head.Put(keyAgent, seal([]byte(id.Agent))),
+		t.head.Put(keySession, seal([]byte(id.Session))),
 	)
 }
 
 func (t *Tx) buckets() {
 	t.head, t.state = t.tx.Bucket(bucketHead), t.tx.Bucket(bucketState)
-	t.lines, t.ends = t.tx.Bucket(bucketJournal), t.tx.Bucket(bucketSegments)
+	t.lines, t.sizes = t.tx.Bucket(bucketJournal), t.tx.Bucket(bucketSegments)
 	if t.lines != nil {
-		t.lines.FillPercent = 1 // lines only come at the end
+		t.lines.FillPercent = 1 // lines come at the end alone, so a full page stays full
 	}
 }
 
 // verify finds out whether the file is the session's, in a format that is known.
 func (t *Tx) verify(id ID) error {
+	got, err := t.identify()
+	if t.damage != nil || err != nil {
+		return err
+	}
+	if got != id {
+		t.found(damaged("it is another session"))
+	}
+	return nil
+}
+
+// identify returns whose session the file is.
+func (t *Tx) identify() (id ID, err error) {
 	t.buckets()
 	if t.head == nil {
-		t.found(&damage{"it is not a session of Expediter"})
-		return nil
+		t.found(damaged("it is not a session of Expediter"))
+		return ID{}, nil
 	}
-	switch v, err := strconv.Atoi(string(t.head.Get(keyFormat))); {
-	case err != nil:
-		t.found(&damage{"it has no format"})
-		return nil
+	v, err := strconv.Atoi(string(t.head.Get(keyFormat)))
+	switch {
+	case err != nil || v < 1:
+		t.found(damaged("it does not say its format"))
+		return ID{}, nil
 	case v > format:
-		return fmt.Errorf("%w: it has format %d, and this one knows up to %d; use the later version, or another store", ErrNewer, v, format)
+		return ID{}, fmt.Errorf("%s: %w: %d, and this version knows %d; use the later version, or another store", t.tx.DB().Path(), ErrNewer, v, format)
+	case t.state == nil || t.lines == nil || t.sizes == nil:
+		t.found(damaged("a part of it is missing"))
+		return ID{}, nil
 	}
-	if t.state == nil || t.lines == nil || t.ends == nil {
-		t.found(&damage{"it lacks a part"})
-		return nil
+	id = ID{string(t.open(t.head.Get(keyAgent))), string(t.open(t.head.Get(keySession)))}
+	t.readPlace()
+	if t.doubt && t.damage == nil {
+		t.checkSeals()
 	}
-	if !bytes.Equal(t.head.Get(keyAgent), []byte(id.Agent)) || !bytes.Equal(t.head.Get(keySession), []byte(id.Session)) {
-		t.found(&damage{"it is another session"})
-		return nil
+	return id, nil
+}
+
+// checkSeals opens every value.
+func (t *Tx) checkSeals() {
+	for _, b := range []*bolt.Bucket{t.state, t.lines} {
+		c := b.Cursor()
+		for k, v := c.First(); k != nil && t.damage == nil; k, v = c.Next() {
+			t.found(unsealed(v))
+		}
 	}
-	return t.readPlace()
 }
 
 func (t *Tx) commit() error {
@@ -106,57 +140,76 @@ func (t *Tx) commit() error {
 	if err := t.writePlace(); err != nil {
 		return err
 	}
+	if t.lame {
+		if err := copyAside(t.tx.DB().Path(), "one of its two heads is damaged; the session went on from the other, so its last call may be missing"); err != nil {
+			return err
+		}
+	}
 	return t.tx.Commit()
 }
 
-// guard runs an access to the file and ends the transaction's function if the
-// file proves damaged.
-func (t *Tx) guard(f func() error) error {
-	if t.damage != nil {
-		panic(errDamage)
+// guard runs an access to the file. Where the file proves damaged it ends the
+// transaction's function.
+func (t *Tx) guard(write bool, f func() error) error {
+	switch {
+	case t.over:
+		panic("store: a transaction was used after the function that it was given to")
+	case write && !t.write:
+		return errReadOnly
 	}
-	d, err := guard(f)
-	if t.found(d) != nil {
-		panic(errDamage)
+	if t.damage == nil {
+		d, err := guard(f)
+		if t.found(d) == nil {
+			return err
+		}
 	}
-	return err
+	panic(errDamage)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal puts a checksum before a value: bbolt has none for what it stores.
+// seal puts a checksum before a value: bbolt has none for what it keeps.
 func seal(value []byte) []byte {
 	sealed := make([]byte, 4, 4+len(value))
 	binary.BigEndian.PutUint32(sealed, crc32.Checksum(value, castagnoli))
 	return append(sealed, value...)
 }
 
-// unseal returns a copy of a sealed value.
-func unseal(sealed []byte) ([]byte, *damage) {
+func unsealed(sealed []byte) *damage {
 	if len(sealed) < 4 || binary.BigEndian.Uint32(sealed) != crc32.Checksum(sealed[4:], castagnoli) {
-		return nil, &damage{"a value is not what was put"}
+		return damaged("a value is not what was put there")
 	}
-	return append([]byte{}, sealed[4:]...), nil
+	return nil
+}
+
+// open returns a copy of what was sealed: a slice of the map would end the process
+// that looks at it too late.
+func (t *Tx) open(sealed []byte) []byte {
+	if t.found(unsealed(sealed)) != nil {
+		return nil
+	}
+	return append([]byte{}, sealed[4:]...)
 }
 
 // Get returns a copy of the value of a key, nil if there is none. A value that was
 // put with no bytes is not nil.
 func (t *Tx) Get(key string) (value []byte) {
-	_ = t.guard(func() error {
+	_ = t.guard(false, func() error {
 		if sealed := t.state.Get([]byte(key)); sealed != nil {
-			var d *damage
-			value, d = unseal(sealed)
-			t.found(d)
+			value = t.open(sealed)
 		}
 		return nil
 	})
 	return value
 }
 
-// Put sets the value of a key, which must not be empty. A nil value deletes the
-// key; an empty one is kept.
+// Put sets the value of a key. The key has 1 to 32,768 bytes, the value MaxValue at
+// most. A nil value deletes the key, an empty one is kept.
 func (t *Tx) Put(key string, value []byte) error {
-	return t.guard(func() error {
+	if len(value) > MaxValue {
+		return fmt.Errorf("the value of %.40q has %d bytes, and at most %d are kept", key, len(value), MaxValue)
+	}
+	return t.guard(true, func() error {
 		if value == nil {
 			return t.state.Delete([]byte(key))
 		}
