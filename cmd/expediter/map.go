@@ -89,7 +89,7 @@ func mapInitCommand() *cobra.Command {
 		Short: "Start a map for a coding agent, or from the tools that a skill allows",
 		Long: `init AGENT prints the map of a coding agent's built-in tools that expediter hook
 uses when there is no other: what may stand in for each, with comments on what to
-change. AGENT is ` + mappedAgents() + `.
+change. AGENT is one of ` + strings.Join(hook.Agents(), ", ") + `.
 
 init SKILL.md reads allowed-tools from the front matter of a skill file and prints
 a map to start from. The alternatives in it are guesses among those tools, marked
@@ -124,7 +124,7 @@ func startingMap(cmd *cobra.Command, name, output string) ([]byte, error) {
 			return data, nil
 		}
 		if name != "-" && !strings.ContainsAny(name, `./\`) {
-			return nil, fmt.Errorf("%.200q is neither a skill file nor an agent with a map; the agents are %s", name, mappedAgents())
+			return nil, fmt.Errorf("%.200q is neither a skill file nor an agent with a map; the agents are %s", name, strings.Join(hook.Agents(), ", "))
 		}
 	}
 	if sameFile(name, output) {
@@ -141,16 +141,6 @@ func startingMap(cmd *cobra.Command, name, output string) ([]byte, error) {
 	var b bytes.Buffer
 	err = m.WriteYAML(&b)
 	return b.Bytes(), err
-}
-
-// mappedAgents lists the agents that have a built-in map.
-func mappedAgents() string {
-	var names []string
-	for _, agent := range hook.MappedAgents() {
-		names = append(names, string(agent))
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // loadMap reads and checks the map of a file, and prints its warnings.

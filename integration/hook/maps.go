@@ -7,8 +7,8 @@ import (
 	"github.com/expediter-go/expediter/cascade/classify"
 )
 
-// mapFiles holds a capability map for each agent, AGENT.yaml, with the names of its
-// built-in tools as its hooks give them.
+// mapFiles holds a capability map for each of Agents, AGENT.yaml, with the names of
+// its built-in tools as its hooks give them.
 //
 //go:embed *.yaml
 var mapFiles embed.FS
@@ -27,14 +27,4 @@ func DefaultMap(agent classify.AgentName) (name string, data []byte, ok bool) {
 		return "", nil, false
 	}
 	return "built-in " + string(agent) + ".yaml", data, true
-}
-
-// MappedAgents are the agents that have a default map, sorted by name.
-func MappedAgents() []classify.AgentName {
-	files, _ := mapFiles.ReadDir(".") // what is embedded can be read
-	agents := make([]classify.AgentName, 0, len(files))
-	for _, f := range files {
-		agents = append(agents, classify.AgentName(strings.TrimSuffix(f.Name(), ".yaml")))
-	}
-	return agents
 }
