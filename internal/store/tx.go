@@ -25,10 +25,12 @@ var (
 	keyAgent   = []byte("agent")
 	keySession = []byte("session")
 	keyJournal = []byte("journal")
+	keyValue   = []byte("value")
 )
 
 // The most that Put and Append take, so that no caller's fault fills the disk.
 const (
+	MaxKey   = 256      // bytes
 	MaxValue = 16 << 20 // bytes of one value
 	MaxLine  = 1 << 20  // bytes of one event of the journal
 )
@@ -123,13 +125,15 @@ func (t *Tx) identify() (id ID, err error) {
 	return id, nil
 }
 
-// checkSeals opens every value.
+// checkSeals looks at every value.
 func (t *Tx) checkSeals() {
-	for _, b := range []*bolt.Bucket{t.state, t.lines} {
-		c := b.Cursor()
-		for k, v := c.First(); k != nil && t.damage == nil; k, v = c.Next() {
-			t.found(unsealed(v))
-		}
+	_ = t.state.ForEachBucket(func(key []byte) error {
+		t.found(unsealed(t.state.Bucket(key).Get(keyValue)))
+		return nil
+	})
+	c := t.lines.Cursor()
+	for k, v := c.First(); k != nil && t.damage == nil; k, v = c.Next() {
+		t.found(unsealed(v))
 	}
 }
 
@@ -191,28 +195,41 @@ func (t *Tx) open(sealed []byte) []byte {
 	return append([]byte{}, sealed[4:]...)
 }
 
+// Each value of the state has a bucket of its own. So it has pages of its own, and
+// putting one value back does not write the others.
+
 // Get returns a copy of the value of a key, nil if there is none. A value that was
 // put with no bytes is not nil.
 func (t *Tx) Get(key string) (value []byte) {
 	_ = t.guard(false, func() error {
-		if sealed := t.state.Get([]byte(key)); sealed != nil {
-			value = t.open(sealed)
+		if b := t.state.Bucket([]byte(key)); b != nil {
+			value = t.open(b.Get(keyValue))
 		}
 		return nil
 	})
 	return value
 }
 
-// Put sets the value of a key. The key has 1 to 32,768 bytes, the value MaxValue at
+// Put sets the value of a key. The key has 1 to MaxKey bytes, the value MaxValue at
 // most. A nil value deletes the key, an empty one is kept.
 func (t *Tx) Put(key string, value []byte) error {
-	if len(value) > MaxValue {
-		return fmt.Errorf("the value of %.40q has %d bytes, and at most %d are kept", key, len(value), MaxValue)
+	switch {
+	case len(key) == 0 || len(key) > MaxKey:
+		return fmt.Errorf("a key has %d bytes, and must have 1 to %d", len(key), MaxKey)
+	case len(value) > MaxValue:
+		return fmt.Errorf("the value of %q has %d bytes, and at most %d are kept", key, len(value), MaxValue)
 	}
 	return t.guard(true, func() error {
 		if value == nil {
-			return t.state.Delete([]byte(key))
+			if t.state.Bucket([]byte(key)) == nil {
+				return nil
+			}
+			return t.state.DeleteBucket([]byte(key))
 		}
-		return t.state.Put([]byte(key), seal(value))
+		b, err := t.state.CreateBucketIfNotExists([]byte(key))
+		if err != nil {
+			return err
+		}
+		return b.Put(keyValue, seal(value))
 	})
 }
