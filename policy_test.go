@@ -36,16 +36,17 @@ var rooms = map[string]room{
 	"cascade": {quiet: true, libraries: map[string]string{
 		"github.com/cenkalti/backoff/v4": "the exponential schedule of probes",
 	}},
-	"cascade/redact": {quiet: true},
+	"cascade/redact": {quiet: true, rooms: []string{"internal/pattern"}},
 	"cascade/classify": { // knows the error types of net, os and syscall
-		rooms: []string{"cascade"}, libraries: map[string]string{
+		rooms: []string{"cascade", "internal/pattern"}, libraries: map[string]string{
 			"mvdan.cc/sh/v3/syntax": "the program that a shell text runs (docs/decisions/shell.md)",
 		}},
 	"capability": {quiet: true, rooms: []string{
 		"capability/document",
 		"expediter/breaker", // an entry's own policy
+		"internal/pattern",
 	}},
-	"capability/document": {quiet: true, libraries: map[string]string{
+	"capability/document": {quiet: true, rooms: []string{"internal/pattern"}, libraries: map[string]string{
 		"go.yaml.in/yaml/v3": "YAML with the line and column of every node",
 	}},
 
@@ -78,14 +79,16 @@ var rooms = map[string]room{
 		}},
 	"integration/httptool": {rooms: []string{"cascade", "cascade/classify", "expediter/executor"}},
 
-	"report":           {quiet: true, rooms: []string{"budget", "capability", "cascade", "cascade/redact", "expediter", "expediter/breaker", "scope"}},
+	"report": {quiet: true, rooms: []string{"budget", "capability", "cascade", "cascade/redact", "expediter", "expediter/breaker",
+		"internal/pattern", "scope"}},
 	"report/freshness": {quiet: true, rooms: []string{"capability"}},
 
-	"internal/task": {rooms: []string{"capability", "capability/document", "expediter", "expediter/breaker", "scope"}},
+	"internal/pattern": {quiet: true},
+	"internal/task":    {rooms: []string{"capability", "capability/document", "expediter", "expediter/breaker", "scope"}},
 	"internal/runner": {clock: "it runs a task as an agent would, in real time", rooms: []string{"capability",
 		"cascade", "cascade/classify", "cascade/redact", "expediter", "expediter/breaker", "expediter/precheck",
 		"internal/task", "report", "report/freshness", "scope"}},
-	"internal/trace": {rooms: []string{"cascade", "cascade/classify", "cascade/redact", "expediter"},
+	"internal/trace": {rooms: []string{"cascade", "cascade/classify", "cascade/redact", "expediter", "internal/pattern"},
 		libraries: map[string]string{
 			"github.com/klauspost/compress/zstd": "recordings that are kept packed (docs/decisions/zstd.md)",
 		}},

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // WriteYAML writes the map as a file that Read reads back unchanged, laid out
@@ -122,13 +123,13 @@ func line(b *bytes.Buffer, key, text string) {
 }
 
 var (
-	plainYAML = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./()-]*(?:,? [A-Za-z0-9_./()-]+)*$`)
-	wordsYAML = regexp.MustCompile(`^(?i:y|yes|n|no|on|off|true|false|null)$`)
+	plainYAML = pattern.New(`^[A-Za-z][A-Za-z0-9_./()-]*(?:,? [A-Za-z0-9_./()-]+)*$`)
+	wordsYAML = pattern.New(`^(?i:y|yes|n|no|on|off|true|false|null)$`)
 )
 
 // name writes a short text without quotes where YAML reads it as it is.
 func name(text string) string {
-	if plainYAML.MatchString(text) && !wordsYAML.MatchString(text) {
+	if plainYAML.RE().MatchString(text) && !wordsYAML.RE().MatchString(text) {
 		return text
 	}
 	return strconv.Quote(text)

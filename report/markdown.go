@@ -3,8 +3,9 @@ package report
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // Markdown writes the whole report in GitHub's Markdown, in one write. Text
@@ -87,16 +88,16 @@ var (
 		"|", `\|`, "~", `\~`, "$", `\$`, "://", `\://`, "&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 	// What would begin a list, a heading's underline or a table's rule.
-	markdownStart = regexp.MustCompile(`^(?:[-+=:]|\d+[.)])`)
-	bareHost      = regexp.MustCompile(`(?i)\bwww\.`)
+	markdownStart = pattern.New(`^(?:[-+=:]|\d+[.)])`)
+	bareHost      = pattern.New(`(?i)\bwww\.`)
 )
 
 // escapeMarkdown makes one cleaned line stand for itself wherever inline text
 // may stand.
 func escapeMarkdown(s string) string {
 	s = markdownEscapes.Replace(s)
-	s = bareHost.ReplaceAllStringFunc(s, func(m string) string { return m[:3] + `\.` })
-	if m := markdownStart.FindString(s); m != "" {
+	s = bareHost.RE().ReplaceAllStringFunc(s, func(m string) string { return m[:3] + `\.` })
+	if m := markdownStart.RE().FindString(s); m != "" {
 		s = m[:len(m)-1] + `\` + s[len(m)-1:]
 	}
 	return s

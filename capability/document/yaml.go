@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // yaml makes the tree of a YAML document.
@@ -71,7 +72,7 @@ type secondDocument struct{ line, column int }
 
 func (*secondDocument) Error() string { return "a second document begins here" }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var yamlLine = pattern.New(`^yaml: (?:line (\d+): )?`)
 
 // badYAML reports the library's error at the first character of its line,
 // which is all that the library tells.
@@ -82,7 +83,7 @@ func (b *builder) badYAML(data []byte, err error) {
 		return
 	}
 	message, line := err.Error(), 1
-	if m := yamlLine.FindStringSubmatch(message); m != nil {
+	if m := yamlLine.RE().FindStringSubmatch(message); m != nil {
 		message = message[len(m[0]):]
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			line = max(n, 1)

@@ -99,18 +99,17 @@ func (s score) rate() float64  { return float64(s.right) / float64(s.of) }
 func (s score) String() string { return fmt.Sprintf("%.1f %% (%d of %d)", 100*s.rate(), s.right, s.of) }
 
 func TestEveryTextRuleDecidesItsExample(t *testing.T) {
-	for i := range textRules {
-		r := &textRules[i]
+	for _, r := range textRules() {
 		if r.example == "" {
-			t.Errorf("%s (%s): no example", r.name, r.class)
+			t.Errorf("%s (%s): no example", r.name(), r.class)
 			continue
 		}
 		if r.lit != strings.ToLower(r.lit) {
-			t.Errorf("%s: the literal is not folded", r.name)
+			t.Errorf("%s: the literal is not folded", r.name())
 		}
 		c, rule, ok := match(fold(r.example), nil)
-		if !ok || c != r.class || rule != r.name {
-			t.Errorf("%q: got %s by %s, want %s by %s", r.example, c, rule, r.class, r.name)
+		if !ok || c != r.class || rule != r.name() {
+			t.Errorf("%q: got %s by %s, want %s by %s", r.example, c, rule, r.class, r.name())
 		}
 	}
 }

@@ -39,6 +39,16 @@ func join(a, b string) string {
 	return a + "\n" + b
 }
 
+// without is s without the first of the prefixes that it has.
+func without(s string, prefixes ...string) string {
+	for _, p := range prefixes {
+		if rest, ok := strings.CutPrefix(s, p); ok {
+			return rest
+		}
+	}
+	return s
+}
+
 // clean makes a text valid UTF-8 and removes terminal escapes and control
 // characters, line ends and tabs excepted.
 func clean(s string) string {

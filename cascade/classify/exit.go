@@ -3,9 +3,10 @@ package classify
 import (
 	"errors"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // exitRule is one row of the table of exit codes. Program "" is any. A weak
@@ -99,7 +100,8 @@ func (e *evidence) byExitCode() (class, string, bool) {
 	return r.class, r.name(), true
 }
 
-var exitText = regexp.MustCompile(`(?m)\A\s*(?:error: )?(?:exit code:?|process exited with (?:exit )?code) (\d{1,3})\b|\(exit (?:code |status )?(\d{1,3})\)\s*$`)
+// exitTail is an exit code in brackets at the end of a line.
+var exitTail = pattern.New(`(?m)\(exit (?:code |status )?(\d{1,3})\)\s*$`)
 
 // exitCode is the exit code that an error or a text tells, nil for none.
 func exitCode(err error, folded string) *int {
@@ -109,16 +111,33 @@ func exitCode(err error, folded string) *int {
 		}
 		return nil // a signal: the text names it
 	}
-	if !strings.Contains(folded, "exit") {
-		return nil
+	digits := exitHead(folded)
+	if digits == "" && strings.Contains(folded, "(exit ") {
+		if m := exitTail.RE().FindStringSubmatch(folded); m != nil {
+			digits = m[1]
+		}
 	}
-	m := exitText.FindStringSubmatch(folded)
-	if m == nil {
-		return nil
-	}
-	code, err := strconv.Atoi(m[1] + m[2])
+	code, err := strconv.Atoi(digits)
 	if err != nil || code == 0 {
 		return nil
 	}
 	return &code
+}
+
+// exitHead is the exit code that a folded text begins with, of at most three
+// digits; empty: none.
+func exitHead(folded string) string {
+	line := without(strings.TrimLeft(folded, space), "error: ")
+	rest := without(line, "exit code: ", "exit code ", "process exited with code ", "process exited with exit code ")
+	if rest == line {
+		return ""
+	}
+	n := 0
+	for n < len(rest) && isDigit(rest[n]) {
+		n++
+	}
+	if n > 3 || n < len(rest) && isWord(rest[n]) {
+		return ""
+	}
+	return rest[:n]
 }

@@ -1,9 +1,10 @@
 package classify
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // grpcRule is one row of the table of gRPC statuses. A weak status lets the
@@ -39,14 +40,24 @@ var grpcRules = []grpcRule{
 // words. lit is what makes a text worth the pattern.
 var grpcForms = [...]struct {
 	lit     string
-	pattern *regexp.Regexp
+	pattern *pattern.Pattern
 }{
-	{"rpc error: code = ", regexp.MustCompile(`\brpc error: code = (\w+) desc\b`)},
-	{"StatusCode.", regexp.MustCompile(`\bStatusCode\.([A-Z_]+)\b`)},
-	{"StatusRuntimeException: ", regexp.MustCompile(`\bStatusRuntimeException: ([A-Z_]+)\b`)},
-	{`StatusCode="`, regexp.MustCompile(`\bStatusCode="(\w+)"`)},
-	{", message: ", regexp.MustCompile(`\bstatus: (\w+), message: `)},
-	{": ", regexp.MustCompile(`\A(?:\w*Error: )?\d{1,2} ([A-Z_]{5,}): `)},
+	{"rpc error: code = ", pattern.New(`\brpc error: code = (\w+) desc\b`)},
+	{"StatusCode.", pattern.New(`\bStatusCode\.([A-Z_]+)\b`)},
+	{"StatusRuntimeException: ", pattern.New(`\bStatusRuntimeException: ([A-Z_]+)\b`)},
+	{`StatusCode="`, pattern.New(`\bStatusCode="(\w+)"`)},
+	{", message: ", pattern.New(`\bstatus: (\w+), message: `)},
+	{nodeStatus, pattern.New(`\A(?:\w*Error: )?\d{1,2} ([A-Z_]{5,}): `)},
+}
+
+// nodeStatus is in all of Node's statuses, and in most other texts.
+const nodeStatus = ": "
+
+// isNodeStatus reports whether a text begins with a number, or with a number
+// behind the name of an error, as a status of Node's does.
+func isNodeStatus(text string) bool {
+	_, rest, _ := strings.Cut(text, "Error: ")
+	return text != "" && isDigit(text[0]) || rest != "" && isDigit(rest[0])
 }
 
 // grpcRule is the row for the status, given or told by the text.
@@ -55,10 +66,10 @@ func (e *evidence) grpcRule() (grpcRule, bool) {
 		return grpcRules[e.GRPCCode-1], true
 	}
 	for _, form := range grpcForms {
-		if !strings.Contains(e.text, form.lit) {
+		if form.lit == nodeStatus && !isNodeStatus(e.text) || !strings.Contains(e.text, form.lit) {
 			continue
 		}
-		if m := form.pattern.FindStringSubmatch(e.text); m != nil {
+		if m := form.pattern.RE().FindStringSubmatch(e.text); m != nil {
 			return grpcNamed(m[1])
 		}
 	}

@@ -1,10 +1,11 @@
 package classify
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // maxRetryAfter bounds what a text or header may ask for: nobody waits longer
@@ -24,12 +25,18 @@ func (e *evidence) retryAfter() time.Duration {
 	return min(wait, maxRetryAfter)
 }
 
-var retryText = regexp.MustCompile(`(?:retry[- _]?after|retry in|try again (?:in|after)|wait|reset(?:s)? (?:after|in)|retrydelay)["':=\s]{0,4}(?:for |about )?(\d{1,7}(?:\.\d{1,6})?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)?\b`)
+var retryText = pattern.New(`(?:retry[- _]?after|retry in|try again (?:in|after)|wait|reset(?:s)? (?:after|in)|retrydelay)["':=\s]{0,4}(?:for |about )?(\d{1,7}(?:\.\d{1,6})?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)?\b`)
+
+// retryWords are words one of which a text has that retryText matches.
+var retryWords = []string{"retry", "try again", "wait", "reset"}
 
 // textWait is the wait that a folded text asks for; without a unit it is in
 // seconds. Zero: it asks for none.
 func textWait(folded string) time.Duration {
-	m := retryText.FindStringSubmatch(folded)
+	if !containsAny(folded, retryWords) {
+		return 0
+	}
+	m := retryText.RE().FindStringSubmatch(folded)
 	if m == nil {
 		return 0
 	}

@@ -2,15 +2,12 @@ package classify
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 )
 
-// codexHead is what the harness writes above a command's output.
-var codexHead = regexp.MustCompile(`(?m)^(?:Process exited with code|Exit code:) (-?\d{1,9})\s*$`)
-
-// codexHeadSize bounds that head, in bytes.
+// codexHeadSize bounds what the harness writes above a command's output, in
+// bytes.
 const codexHeadSize = 512
 
 // codexShape: a text with a head of the harness, that text and its exit code in
@@ -68,12 +65,8 @@ func codexText(e *evidence) {
 	if len(top) > codexHeadSize {
 		top, found = head(text, codexHeadSize), false
 	}
-	m := codexHead.FindStringSubmatch(top)
-	if m == nil {
-		return
-	}
-	code, err := strconv.Atoi(m[1])
-	if err != nil {
+	code, ok := codexCode(top)
+	if !ok {
 		return
 	}
 	e.exited(code, "")
@@ -81,4 +74,28 @@ func codexText(e *evidence) {
 	if found {
 		e.Result = output
 	}
+}
+
+// codexCode is the exit code that a head tells.
+func codexCode(top string) (code int, ok bool) {
+	for line := range strings.Lines(top) {
+		digits := without(line, "Process exited with code ", "Exit code: ")
+		if digits == line {
+			continue
+		}
+		if code, ok = wholeNumber(strings.TrimRight(digits, space)); ok {
+			return code, true
+		}
+	}
+	return 0, false
+}
+
+// wholeNumber reads up to nine digits, with or without a minus.
+func wholeNumber(s string) (n int, ok bool) {
+	digits := strings.TrimPrefix(s, "-")
+	if digits == "" || len(digits) > 9 || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil
 }

@@ -1,10 +1,6 @@
 package classify
 
-import (
-	"regexp"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // geminiErrors are the types of a tool's error. The zero class: the text
 // decides.
@@ -35,12 +31,12 @@ var geminiFallbacks = map[string]class{
 	"discovered_tool_execution_error": none, "memory_tool_execution_error": none, "read_many_files_search_error": none,
 }
 
-// geminiTail is the exit code in the lines that the harness writes below a
-// command's output.
-var geminiTail = regexp.MustCompile(`(?:\A|\n)Exit Code: (\d{1,3})(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*){0,3}\s*\z`)
-
-// geminiTailSize bounds those lines, in bytes.
+// geminiTailSize bounds the lines that the harness writes below a command's
+// output, in bytes.
 const geminiTailSize = 512
+
+// geminiTail are those lines but for the exit code, which stands above them.
+var geminiTail = [...]string{"Signal:", "Background PIDs:", "Process Group PGID:"}
 
 // geminiShape: the tool_response of AfterTool, or a tool call of a chat file.
 func geminiShape(e *evidence, f fields) {
@@ -70,10 +66,17 @@ func geminiShape(e *evidence, f fields) {
 
 // geminiExit takes over the exit code below a command's output.
 func geminiExit(e *evidence, text string) {
-	if m := geminiTail.FindStringSubmatch(text[max(0, len(text)-geminiTailSize):]); m != nil {
-		if code, err := strconv.Atoi(m[1]); err == nil && code != 0 {
-			e.exited(code, text)
+	tail := strings.TrimRight(text[max(0, len(text)-geminiTailSize):], space)
+	for range geminiTail {
+		line := tail[strings.LastIndexByte(tail, '\n')+1:]
+		if without(line, geminiTail[:]...) == line {
+			break
 		}
+		tail = strings.TrimSuffix(tail[:len(tail)-len(line)], "\n")
+	}
+	digits, ok := strings.CutPrefix(tail[strings.LastIndexByte(tail, '\n')+1:], "Exit Code: ")
+	if code, whole := wholeNumber(digits); ok && whole && code > 0 && len(digits) <= 3 {
+		e.exited(code, text)
 	}
 }
 

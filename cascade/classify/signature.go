@@ -1,10 +1,11 @@
 package classify
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // MaxSignature bounds a signature, in bytes.
@@ -36,9 +37,9 @@ func signature(text string) string {
 var placeholders = strings.NewReplacer("<q>", "", "<id>", "", "<path>", "", "<host>", "", "<url>", "")
 
 // jsonMessage finds what JSON APIs put their error text in.
-var jsonMessage = [...]*regexp.Regexp{
-	regexp.MustCompile(`(?i)"(?:message|error_?description|error_?message|detail|msg)"\s*:\s*"([^"\\]{3,})`),
-	regexp.MustCompile(`(?i)"(?:error|title|reason|status|code|type)"\s*:\s*"([^"\\]{3,})`),
+var jsonMessage = [...]*pattern.Pattern{
+	pattern.New(`(?i)"(?:message|error_?description|error_?message|detail|msg)"\s*:\s*"([^"\\]{3,})`),
+	pattern.New(`(?i)"(?:error|title|reason|status|code|type)"\s*:\s*"([^"\\]{3,})`),
 }
 
 // noise are the starts of lines that say nothing about the cause. Of those
@@ -60,7 +61,7 @@ func messageOf(text string) string {
 		return ""
 	}
 	for _, re := range jsonMessage {
-		if m := re.FindStringSubmatch(text); m != nil {
+		if m := re.RE().FindStringSubmatch(text); m != nil {
 			return strings.TrimSpace(m[1])
 		}
 	}

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -26,10 +25,48 @@ var talkers = map[string][]string{
 	"pip": nil, "pip3": nil, "pytest": nil,
 }
 
-// emptyLine is what agents print in the place of output, and the exit code.
-var emptyLine = regexp.MustCompile(`(?i)^(?:\(?error: \)?)?(?:command |process |bash )*(?:failed with |exited with |finished with |completed with )?(?:exit code|exit status|exit|code)?:? *\(?(?:exit(?: code| status)? )?1?\)?\.?$` +
-	`|^[(<\[]?(?:bash completed with |the command completed with |command produced |tool ran with )?no (?:output|content|stdout|output or errors)\.?[)>\]]?$` +
-	`|^(?:stdout|stderr|output|total output lines: 0|original token count: 0|chunk id: [0-9a-z]{1,12}|wall time: [0-9.]{1,12} seconds):?$`)
+// isEmptyLine knows what agents print in the place of output, and the exit code.
+func isEmptyLine(line string) bool {
+	line = strings.ToLower(line)
+	return tellsExitCode(line) || tellsNoOutput(line) || isEmptyHead(line)
+}
+
+// tellsExitCode knows "Error: Command failed with exit code 1." in all its
+// spellings; each part of them may be missing.
+func tellsExitCode(line string) bool {
+	line = without(line, "(error: )", "(error: ", "error: )", "error: ")
+	for rest := without(line, "command ", "process ", "bash "); rest != line; rest = without(line, "command ", "process ", "bash ") {
+		line = rest
+	}
+	line = without(line, "failed with ", "exited with ", "finished with ", "completed with ")
+	line = without(line, "exit code", "exit status", "exit", "code")
+	line = without(strings.TrimLeft(without(line, ":"), " "), "(")
+	line = without(without(line, "exit code ", "exit status ", "exit "), "1")
+	return without(without(line, ")"), ".") == ""
+}
+
+// tellsNoOutput knows "(Command produced no output)" and its like.
+func tellsNoOutput(line string) bool {
+	line = without(line, "(", "<", "[")
+	line = without(line, "bash completed with ", "the command completed with ", "command produced ", "tool ran with ")
+	line, ok := strings.CutPrefix(line, "no ")
+	rest := without(line, "output or errors", "output", "content", "stdout")
+	return ok && rest != line && without(without(rest, "."), ")", ">", "]") == ""
+}
+
+// isEmptyHead knows what stands above an output.
+func isEmptyHead(line string) bool {
+	switch line = strings.TrimSuffix(line, ":"); line {
+	case "stdout", "stderr", "output", "total output lines: 0", "original token count: 0":
+		return true
+	}
+	if id, ok := strings.CutPrefix(line, "chunk id: "); ok {
+		return id != "" && len(id) <= 12 && strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
+	}
+	line, timed := strings.CutPrefix(line, "wall time: ")
+	seconds, ok := strings.CutSuffix(line, " seconds")
+	return timed && ok && seconds != "" && len(seconds) <= 12 && strings.Trim(seconds, "0123456789.") == ""
+}
 
 // byNoOutput finds the harness that has lost a command's output: exit code 1
 // and not a word, where the program always says why, or where no program is
@@ -57,7 +94,7 @@ func saysNothing(text string) bool {
 		return false
 	}
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !emptyLine.MatchString(line) {
+		if line = strings.TrimSpace(line); line != "" && !isEmptyLine(line) {
 			return false
 		}
 	}

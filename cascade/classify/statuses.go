@@ -1,14 +1,51 @@
 package classify
 
 import (
-	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
+// Words around a number that make it an HTTP status.
 var (
-	beforeStatus = regexp.MustCompile(`(?:http/[\d.]+ |(?:http|status|error|code|rejected|response|responded with|returned|received|failed)[^0-9\n]{0,12}?e?)$`)
-	afterStatus  = regexp.MustCompile(`^\s*[:(-]?\s*(?:too many|client error|server error|request|resource|unauthori[sz]ed|forbidden|service|internal|bad|gateway|conflict|not found|not acceptable|method not|unprocessable|overloaded|payment)`)
+	beforeStatus = [...]string{"http", "status", "error", "code", "rejected", "response", "responded with", "returned", "received", "failed"}
+	afterStatus  = [...]string{"too many", "client error", "server error", "request", "resource", "unauthorized", "unauthorised", "forbidden", "service", "internal",
+		"bad", "gateway", "conflict", "not found", "not acceptable", "method not", "unprocessable", "overloaded", "payment"}
 )
+
+// maxStatusGap is how many characters may stand between such a word and the
+// number, without the E of an error code.
+const maxStatusGap = 12
+
+// announcesStatus reports whether a text ends in what presents a status: a word
+// for one, or the version of HTTP.
+func announcesStatus(text string) bool {
+	if version, ok := strings.CutSuffix(text, " "); ok {
+		if name := strings.TrimRight(version, "0123456789."); name != version && strings.HasSuffix(name, "http/") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(beforeStatus[:], func(word string) bool {
+		at := strings.LastIndex(text, word)
+		if at < 0 {
+			return false
+		}
+		gap := strings.TrimSuffix(text[at+len(word):], "e")
+		return utf8.RuneCountInString(gap) <= maxStatusGap && !strings.ContainsAny(gap, "0123456789\n")
+	})
+}
+
+// explainsStatus reports whether a text begins with the words for a status.
+func explainsStatus(text string) bool {
+	text = strings.TrimLeft(text, space)
+	if text != "" && strings.IndexByte(":(-", text[0]) >= 0 {
+		text = strings.TrimLeft(text[1:], space)
+	}
+	return slices.ContainsFunc(afterStatus[:], func(word string) bool { return strings.HasPrefix(text, word) })
+}
+
+// space is what a pattern's \s is.
+const space = " \t\n\f\r"
 
 // maxStatuses bounds how many numbers of a text are looked at.
 const maxStatuses = 16
@@ -24,7 +61,7 @@ func httpStatuses(folded string) []int {
 		}
 		alone := before == "" || !isWord(before[len(before)-1])
 		first := i == 0 && (strings.HasPrefix(after, " {") || strings.HasPrefix(after, ": "))
-		if first || beforeStatus.MatchString(before) || alone && afterStatus.MatchString(head(after, 48)) {
+		if first || announcesStatus(before) || alone && explainsStatus(head(after, 48)) {
 			found = append(found, int(folded[i]-'0')*100+int(folded[i+1]-'0')*10+int(folded[i+2]-'0'))
 		}
 	}

@@ -1,60 +1,77 @@
 package classify
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
-// textRule is one row of the tables of texts. All three conditions that it has
-// must hold for the folded text: it contains lit, the pattern matches, and it
-// names one of the HTTP statuses.
+// textRule is one row of the tables of texts. All conditions that it has must
+// hold for the folded text: it contains lit, the pattern matches, and it names
+// one of the HTTP statuses. A pattern costs a compilation: where lit is a word
+// of many texts, also keeps those away that cannot match.
 type textRule struct {
 	class   class
-	lit     string // lower case; also what makes a text worth the pattern
-	pattern string // RE2 on the folded text, line by line
-	example string // a real text for which this row decides
+	lit     string   // lower case; also what makes a text worth the pattern
+	also    []string // likewise: every match has one of them; none: no matter
+	pattern string   // RE2 on the folded text, line by line
+	example string   // a real text for which this row decides
 	status  []int
 }
 
-// compiled is a textRule ready for use.
-type compiled struct {
-	textRule
-	re     *regexp.Regexp // nil: lit is enough
-	pieces pieces         // of lit
-	name   string
+// readyText is a textRule ready for use.
+type readyText struct {
+	*textRule
+	re     *pattern.Pattern // nil: lit is enough
+	pieces pieces           // of lit
 }
 
 // textRules is the order in which texts are judged; the first row that holds
 // decides. Machine-wide causes come before those of a service, and what the
-// agent did wrong comes last, because its words are the most common ones.
-var textRules = compileTexts(slices.Concat(
-	firstTexts, stoppedTexts, filesystemTexts, rateLimitTexts, authTexts, toolMissingTexts, resourceTexts,
-	lateTexts, networkTexts, answeredTexts, timeoutTexts, connectTexts, permissionTexts, upstreamTexts, lateNetworkTexts, codeTexts, invalidTexts,
-))
+// agent did wrong comes last, because its words are the most common ones. It is
+// made when the first failure asks for it: most processes see none.
+var textRules = sync.OnceValue(func() []readyText {
+	return readyTexts(
+		firstTexts, stoppedTexts, filesystemTexts, rateLimitTexts, authTexts, toolMissingTexts, resourceTexts,
+		lateTexts, networkTexts, answeredTexts, timeoutTexts, connectTexts, permissionTexts, upstreamTexts, lateNetworkTexts, codeTexts, invalidTexts,
+	)
+})
 
-func compileTexts(rules []textRule) []compiled {
-	all := make([]compiled, len(rules))
-	for i, r := range rules {
-		all[i] = compiled{textRule: r, pieces: piecesOf(r.lit), name: "text:" + r.lit}
-		if r.pattern != "" {
-			all[i].re = regexp.MustCompile(`(?m)` + r.pattern)
-			all[i].name = "text:" + r.pattern
-		}
-		if r.status != nil {
-			all[i].name = "text:http"
+func readyTexts(tables ...[]textRule) (all []readyText) {
+	for _, rules := range tables {
+		for i := range rules {
+			r := readyText{textRule: &rules[i], pieces: piecesOf(rules[i].lit)}
+			if r.pattern != "" {
+				r.re = pattern.New(`(?m)` + r.pattern)
+			}
+			all = append(all, r)
 		}
 	}
 	return all
 }
 
-func (r *compiled) holds(folded string, statuses []int) bool {
-	if !strings.Contains(folded, r.lit) || r.re != nil && !r.re.MatchString(folded) {
+func (r *textRule) name() string {
+	switch {
+	case r.status != nil:
+		return "text:http"
+	case r.pattern != "":
+		return "text:" + r.pattern
+	}
+	return "text:" + r.lit
+}
+
+func (r *readyText) holds(folded string, statuses []int) bool {
+	if !strings.Contains(folded, r.lit) || len(r.also) > 0 && !containsAny(folded, r.also) || r.re != nil && !r.re.RE().MatchString(folded) {
 		return false
 	}
 	return r.status == nil || slices.ContainsFunc(statuses, func(s int) bool { return slices.Contains(r.status, s) })
+}
+
+func containsAny(s string, literals []string) bool {
+	return slices.ContainsFunc(literals, func(l string) bool { return strings.Contains(s, l) })
 }
 
 // match is the first row that holds for a folded text, of the classes given
@@ -66,10 +83,11 @@ func match(folded string, only []class) (class, string, bool) {
 	var seen trigrams
 	seen.addAll(folded)
 	statuses := httpStatuses(folded)
-	for i := range textRules {
-		r := &textRules[i]
+	rules := textRules()
+	for i := range rules {
+		r := &rules[i]
 		if r.pieces.in(&seen) && (only == nil || slices.Contains(only, r.class)) && r.holds(folded, statuses) {
-			return r.class, r.name, true
+			return r.class, r.name(), true
 		}
 	}
 	return 0, "", false

@@ -3,9 +3,9 @@ package classify
 // codeTexts: compilers, tests, version control and programs of the agent's own
 // making that crash. They say that the code is wrong, which is an answer.
 var codeTexts = []textRule{
-	{class: invalidInput, lit: "err", pattern: `^\S+\.\w{1,5}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)): (?:fatal )?err(?:or)?\b`, example: "a.c:3:2: error: x"},
-	{class: invalidInput, lit: ":", pattern: `^(?:\w+: )?\S+\.(?:go|c|cc|cpp|h|rs|py|js|mjs|ts|tsx|jsx|java|kt|cs|rb|php|swift|scala|zig|lua):\d+(?::\d+)?:`, example: `./a.go:3:2: "os" is odd`},
-	{class: invalidInput, lit: "error", pattern: `\berror(?:\[e\d{4}\]| (?:cs|ts|fs|bc|nu|msb)\d{4})`, example: "error CS0103: x"},
+	{class: invalidInput, lit: "err", also: []string{": err", ": fatal err"}, pattern: `^\S+\.\w{1,5}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)): (?:fatal )?err(?:or)?\b`, example: "a.c:3:2: error: x"},
+	{class: invalidInput, lit: ":", also: []string{".go:", ".c:", ".cc:", ".cpp:", ".h:", ".rs:", ".py:", ".js:", ".mjs:", ".ts:", ".tsx:", ".jsx:", ".java:", ".kt:", ".cs:", ".rb:", ".php:", ".swift:", ".scala:", ".zig:", ".lua:"}, pattern: `^(?:\w+: )?\S+\.(?:go|c|cc|cpp|h|rs|py|js|mjs|ts|tsx|jsx|java|kt|cs|rb|php|swift|scala|zig|lua):\d+(?::\d+)?:`, example: `./a.go:3:2: "os" is odd`},
+	{class: invalidInput, lit: "error", also: []string{"error[e", "error cs", "error ts", "error fs", "error bc", "error nu", "error msb"}, pattern: `\berror(?:\[e\d{4}\]| (?:cs|ts|fs|bc|nu|msb)\d{4})`, example: "error CS0103: x"},
 	{class: invalidInput, lit: "could not compile", example: "error: could not compile x due to 1 previous problem"},
 	{class: invalidInput, lit: "not used", pattern: `\b(?:declared|imported) and not used\b`, example: "declared and not used: x"},
 	{class: invalidInput, lit: "is not in std", example: "package example.com/nope is not in std"},
@@ -34,7 +34,7 @@ var codeTexts = []textRule{
 	{class: invalidInput, lit: "stopiteration", example: "StopIteration"},
 	{class: invalidInput, lit: "no rule to make", example: "No rule to make x"},
 	{class: invalidInput, lit: "err_", pattern: `\berr_(?:assertion|require_esm|unsupported_|invalid_|unknown_|out_of_range|missing_|package_|illegal|parse_)`, example: "ERR_REQUIRE_ESM"},
-	{class: invalidInput, lit: "error", pattern: `\b(?:unboundlocal|floatingpoint|eof|unicodeencode|overflow|arithmetic|unicode)error\b`, example: "EOFError: x"},
+	{class: invalidInput, lit: "error", also: []string{"unboundlocal", "floatingpoint", "eoferror", "unicodeencode", "overflow", "arithmetic", "unicodeerror"}, pattern: `\b(?:unboundlocal|floatingpoint|eof|unicodeencode|overflow|arithmetic|unicode)error\b`, example: "EOFError: x"},
 	{class: invalidInput, lit: "systemexit", example: "SystemExit: 2"},
 	{class: invalidInput, lit: "improperlyconfigured", example: "django.core.exceptions.ImproperlyConfigured: x"},
 	{class: invalidInput, lit: "transaction is aborted", example: "current transaction is aborted, commands ignored until end of transaction block"},

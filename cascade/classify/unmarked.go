@@ -2,8 +2,9 @@ package classify
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // reportHead is how much of an unmarked result is read, in bytes.
@@ -12,38 +13,31 @@ const reportHead = 512
 // reportForm is one row of the table of forms that an error report has. They
 // are anchored at its start: words inside ordinary output are no report.
 type reportForm struct {
-	pattern string // RE2 on the folded start of the text, without white space in front
+	starts  []string         // every match begins with one of them; nil: its first word names an error
+	form    *pattern.Pattern // on the folded start of the text, without white space in front
 	example string
-	re      *regexp.Regexp
 }
 
-var reportForms = compileForms([]reportForm{
-	{pattern: `\A\[?error\]?(?:[:!(]|\s*\z)`, example: "Error: user not found"},
-	{pattern: `\Aerror (?:executing|calling|running|invoking|during|while|in|from|occurred|code|performing|processing|reading|writing|fetching)\b[^\n]{0,120}?(?::|\z)`, example: "Error executing tool search: connection refused"},
-	{pattern: `\Aan (?:unexpected |internal |unknown )?error (?:occurred|was encountered)`, example: "An error occurred while calling the tool"},
-	{pattern: `\Atraceback \(most recent call last\)`, example: "Traceback (most recent call last):\n  File \"a.py\""},
-	{pattern: `\A(?:[a-z_][\w]*\.)*\w*(?:error|exception)(?: \[[^\]\n]*\])?(?:\(|: )`, example: "requests.exceptions.ConnectionError: refused"},
-	{pattern: `\A(?:unhandled |uncaught |an )?exception(?:: | occurred| \w+ occurred)`, example: "Exception: x"},
-	{pattern: `\A(?:execution|command|tool call|request|operation|the command|the tool) (?:has )?timed out\b`, example: "EXECUTION TIMED OUT"},
-	{pattern: `\Acommand '[^\n]*' timed out\b`, example: "Command 'sleep 9' timed out after 5 seconds"},
-	{pattern: `\A(?:tool|function) ["']?[\w./-]{1,80}["']? (?:failed|not found|does not exist|is not (?:available|registered))\b`, example: "Tool search not found"},
-	{pattern: `\A(?:unknown|no such) (?:tool|function)\b`, example: "Unknown tool: search"},
-	{pattern: `\Afailed to \w+[^\n]{0,240}\z`, example: "Failed to connect to the database"},
-	{pattern: `\A(?:/bin/)?(?:ba|z|da)?sh: (?:line )?(?:\d+: )?[^\n]*: (?:command )?not found\s*\z`, example: "bash: line 1: rg: command not found"},
-	{pattern: `\Afatal: [^\n]{0,240}\s*\z`, example: "fatal: not a git repository"},
-	{pattern: `\A(?:http|api) (?:error|status)(?: code)?:? ?[45]\d\d\b`, example: "HTTP error 503: try later"},
-	{pattern: `\A(?:http )?[45]\d\d (?:client error|server error|too many requests|bad gateway|service unavailable|gateway time-?out|internal server error|unauthorized|forbidden)\b`, example: "503 Service Unavailable"},
-	{pattern: `\A<tool_use_error>`, example: "<tool_use_error>Error: No such tool available: x</tool_use_error>"},
-	{pattern: `\A<error>`, example: "<error>it broke</error>"},
-	{pattern: `\Amcp error -\d+`, example: "MCP error -32000: Connection closed"},
-	{pattern: `\Aexpediter(?::| skip| pause)`, example: "expediter SKIP: WebFetch is open"},
-})
-
-func compileForms(forms []reportForm) []reportForm {
-	for i := range forms {
-		forms[i].re = regexp.MustCompile(forms[i].pattern)
-	}
-	return forms
+var reportForms = [...]reportForm{
+	{[]string{"error", "[error"}, pattern.New(`\A\[?error\]?(?:[:!(]|\s*\z)`), "Error: user not found"},
+	{[]string{"error "}, pattern.New(`\Aerror (?:executing|calling|running|invoking|during|while|in|from|occurred|code|performing|processing|reading|writing|fetching)\b[^\n]{0,120}?(?::|\z)`), "Error executing tool search: connection refused"},
+	{[]string{"an "}, pattern.New(`\Aan (?:unexpected |internal |unknown )?error (?:occurred|was encountered)`), "An error occurred while calling the tool"},
+	{[]string{"traceback "}, pattern.New(`\Atraceback \(most recent call last\)`), "Traceback (most recent call last):\n  File \"a.py\""},
+	{nil, pattern.New(`\A(?:[a-z_][\w]*\.)*\w*(?:error|exception)(?: \[[^\]\n]*\])?(?:\(|: )`), "requests.exceptions.ConnectionError: refused"},
+	{[]string{"unhandled ", "uncaught ", "an ", "exception"}, pattern.New(`\A(?:unhandled |uncaught |an )?exception(?:: | occurred| \w+ occurred)`), "Exception: x"},
+	{[]string{"execution ", "command ", "tool call ", "request ", "operation ", "the command ", "the tool "}, pattern.New(`\A(?:execution|command|tool call|request|operation|the command|the tool) (?:has )?timed out\b`), "EXECUTION TIMED OUT"},
+	{[]string{"command '"}, pattern.New(`\Acommand '[^\n]*' timed out\b`), "Command 'sleep 9' timed out after 5 seconds"},
+	{[]string{"tool ", "function "}, pattern.New(`\A(?:tool|function) ["']?[\w./-]{1,80}["']? (?:failed|not found|does not exist|is not (?:available|registered))\b`), "Tool search not found"},
+	{[]string{"unknown ", "no such "}, pattern.New(`\A(?:unknown|no such) (?:tool|function)\b`), "Unknown tool: search"},
+	{[]string{"failed to "}, pattern.New(`\Afailed to \w+[^\n]{0,240}\z`), "Failed to connect to the database"},
+	{[]string{"/bin/", "bash: ", "zsh: ", "dash: ", "sh: "}, pattern.New(`\A(?:/bin/)?(?:ba|z|da)?sh: (?:line )?(?:\d+: )?[^\n]*: (?:command )?not found\s*\z`), "bash: line 1: rg: command not found"},
+	{[]string{"fatal: "}, pattern.New(`\Afatal: [^\n]{0,240}\s*\z`), "fatal: not a git repository"},
+	{[]string{"http ", "api "}, pattern.New(`\A(?:http|api) (?:error|status)(?: code)?:? ?[45]\d\d\b`), "HTTP error 503: try later"},
+	{[]string{"http ", "4", "5"}, pattern.New(`\A(?:http )?[45]\d\d (?:client error|server error|too many requests|bad gateway|service unavailable|gateway time-?out|internal server error|unauthorized|forbidden)\b`), "503 Service Unavailable"},
+	{[]string{"<tool_use_error>"}, pattern.New(`\A<tool_use_error>`), "<tool_use_error>Error: No such tool available: x</tool_use_error>"},
+	{[]string{"<error>"}, pattern.New(`\A<error>`), "<error>it broke</error>"},
+	{[]string{"mcp error -"}, pattern.New(`\Amcp error -\d+`), "MCP error -32000: Connection closed"},
+	{[]string{"expediter"}, pattern.New(`\Aexpediter(?::| skip| pause)`), "expediter SKIP: WebFetch is open"},
 }
 
 // isReport: the form of an unmarked result is that of an error report.
@@ -54,11 +48,23 @@ func isReport(text string) bool {
 	}
 	folded := fold(clean(head(start, reportHead)))
 	for i := range reportForms {
-		if reportForms[i].re.MatchString(folded) {
+		if f := &reportForms[i]; f.possible(folded) && f.form.RE().MatchString(folded) {
 			return true
 		}
 	}
 	return false
+}
+
+// possible spares most texts the pattern.
+func (f *reportForm) possible(folded string) bool {
+	if f.starts != nil {
+		return without(folded, f.starts...) != folded
+	}
+	word := folded
+	if end := strings.IndexFunc(folded, func(r rune) bool { return r != '.' && (r > 'z' || !isWord(byte(r))) }); end >= 0 {
+		word = folded[:end]
+	}
+	return strings.HasSuffix(word, "error") || strings.HasSuffix(word, "exception")
 }
 
 // reportsError: the top level of a JSON object says that it is an error.

@@ -1,41 +1,51 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // masked stands for a secret.
 const masked = "[masked]"
 
 // secretForms are secrets that their own form gives away, and headers and
-// addresses that carry one. A text without all of a form's hints, in lower case,
-// is not searched for it.
-var secretForms = []struct {
-	hints hints
-	form  *regexp.Regexp
-	with  string
-}{
-	{hints{"private key"}, regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), masked},
-	{hints{"cookie"}, regexp.MustCompile(`(?i)(\b(?:set-)?cookie\b["'\\]*\s*[:=][\s\["'\\]*)[^\s;,"'\\=\[\]]+=[^\s;,"'\\]*(?:;\s*[^\s;,"'\\=]+=[^\s;,"'\\]*)*`), "${1}" + masked},
-	{hints{"://"}, regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://[^\s:/?#@]*:)[^\s/"'<>]*@`), "${1}" + masked + "@"},
-	{hints{"@tcp(", "@udp(", "@unix("}, regexp.MustCompile(`(?i)\b([\w.-]+:)[^\s:@/"'\[\]]+@((?:tcp|udp|unix)\()`), "${1}" + masked + "@${2}"},
-	{hints{"hooks.slack.com/"}, regexp.MustCompile(`(?i)(\bhooks\.slack\.com/(?:services|workflows)/)[\w/]+`), "${1}" + masked},
-	{hints{"/api/webhooks/"}, regexp.MustCompile(`(?i)(\bdiscord(?:app)?\.com/api/webhooks/)[\w/-]+`), "${1}" + masked},
-	{hints{":"}, regexp.MustCompile(`\b\d{8,10}:[A-Za-z0-9_-]{35}\b`), masked},
-	{hints{"eyj"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)*`), masked},
-	{hints{"akia", "asia", "aroa", "aida", "agpa", "abia", "acca"}, regexp.MustCompile(`\b(?:AKIA|ASIA|AROA|AIDA|AGPA|ABIA|ACCA)[A-Z0-9]{12,}`), masked},
-	{hints{"sk_", "rk_", "pk_", "whsec_"}, regexp.MustCompile(`\b(?:sk|rk|pk|whsec)_[A-Za-z0-9_]{12,}`), masked},
-	{hints{"sk-", "xai-", "pplx-", "tvly-", "glpat-", "gldt-", "glrt-", "pypi-", "lsv2-"}, regexp.MustCompile(`\b(?:sk|xai|pplx|tvly|glpat|gldt|glrt|pypi|lsv2)-[A-Za-z0-9_-]{10,}`), masked},
-	{hints{"xox", "xapp-"}, regexp.MustCompile(`\bxox[a-z]-[A-Za-z0-9-]{8,}|\bxapp-[A-Za-z0-9-]{8,}`), masked},
-	{hints{"gh", "_pat_", "npm_", "hf_", "gsk_", "r8_", "glc_", "glsa_", "shpat_", "dop_v1_", "lin_api_", "figd_", "nfp_", "rubygems_"}, regexp.MustCompile(`\b(?:gh[a-z]|github_pat|npm|hf|gsk|r8|glc|glsa|shpat|dop_v1|lin_api|figd|nfp|rubygems)_[A-Za-z0-9_]{10,}`), masked},
-	{hints{"aiza", "ya29.", "sg.", "hvs.", "hvb.", "hvr."}, regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{20,}|\bya29\.[A-Za-z0-9_-]{10,}|\bSG\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}|\bhv[sbr]\.[A-Za-z0-9_-]{10,}`), masked},
-	{hints{"_gh", "_github_pat_", "_sk-"}, regexp.MustCompile(`_(?:gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|sk-[A-Za-z0-9_-]{20,})`), "_" + masked}, // the tail of a tool's name
-	{hints{"dckr_"}, regexp.MustCompile(`\bdckr_[po]at_[A-Za-z0-9_-]{10,}`), masked},
-	{hints{"age-secret-key-1"}, regexp.MustCompile(`\bAGE-SECRET-KEY-1[A-Z0-9]{10,}`), masked},
-	{hints{"-u"}, regexp.MustCompile(`((?:^|\s)(?:-u|--user)[ =]["']?[^\s:"']*:)[^\s"']+`), "${1}" + masked},
+// addresses that carry one. A text without any of a form's hints, in lower case,
+// is not searched for it, nor one that likely (nil: no matter) excludes.
+var secretForms = []secretForm{
+	{hints{"private key"}, nil, pattern.New(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), masked},
+	{hints{"cookie"}, nil, pattern.New(`(?i)(\b(?:set-)?cookie\b["'\\]*\s*[:=][\s\["'\\]*)[^\s;,"'\\=\[\]]+=[^\s;,"'\\]*(?:;\s*[^\s;,"'\\=]+=[^\s;,"'\\]*)*`), "${1}" + masked},
+	{hints{"://"}, hasAt, pattern.New(`(?i)\b([a-z][a-z0-9+.-]*://[^\s:/?#@]*:)[^\s/"'<>]*@`), "${1}" + masked + "@"},
+	{hints{"@tcp(", "@udp(", "@unix("}, nil, pattern.New(`(?i)\b([\w.-]+:)[^\s:@/"'\[\]]+@((?:tcp|udp|unix)\()`), "${1}" + masked + "@${2}"},
+	{hints{"hooks.slack.com/"}, nil, pattern.New(`(?i)(\bhooks\.slack\.com/(?:services|workflows)/)[\w/]+`), "${1}" + masked},
+	{hints{"/api/webhooks/"}, nil, pattern.New(`(?i)(\bdiscord(?:app)?\.com/api/webhooks/)[\w/-]+`), "${1}" + masked},
+	{hints{":"}, hasNumberAndColon, pattern.New(`\b\d{8,10}:[A-Za-z0-9_-]{35}\b`), masked},
+	{hints{"eyj"}, nil, pattern.New(`\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)*`), masked},
+	{hints{"akia", "asia", "aroa", "aida", "agpa", "abia", "acca"}, nil, pattern.New(`\b(?:AKIA|ASIA|AROA|AIDA|AGPA|ABIA|ACCA)[A-Z0-9]{12,}`), masked},
+	{hints{"sk_", "rk_", "pk_", "whsec_"}, nil, pattern.New(`\b(?:sk|rk|pk|whsec)_[A-Za-z0-9_]{12,}`), masked},
+	{hints{"sk-", "xai-", "pplx-", "tvly-", "glpat-", "gldt-", "glrt-", "pypi-", "lsv2-"}, nil, pattern.New(`\b(?:sk|xai|pplx|tvly|glpat|gldt|glrt|pypi|lsv2)-[A-Za-z0-9_-]{10,}`), masked},
+	{hints{"xox", "xapp-"}, nil, pattern.New(`\bxox[a-z]-[A-Za-z0-9-]{8,}|\bxapp-[A-Za-z0-9-]{8,}`), masked},
+	{hints{"gh"}, hasGitHubPrefix, pattern.New(`\bgh[a-z]_[A-Za-z0-9_]{10,}`), masked},
+	{hints{"_pat_", "npm_", "hf_", "gsk_", "r8_", "glc_", "glsa_", "shpat_", "dop_v1_", "lin_api_", "figd_", "nfp_", "rubygems_"}, nil, pattern.New(`\b(?:github_pat|npm|hf|gsk|r8|glc|glsa|shpat|dop_v1|lin_api|figd|nfp|rubygems)_[A-Za-z0-9_]{10,}`), masked},
+	{hints{"aiza", "ya29.", "sg.", "hvs.", "hvb.", "hvr."}, nil, pattern.New(`\bAIza[A-Za-z0-9_-]{20,}|\bya29\.[A-Za-z0-9_-]{10,}|\bSG\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}|\bhv[sbr]\.[A-Za-z0-9_-]{10,}`), masked},
+	{hints{"_gh", "_github_pat_", "_sk-"}, nil, pattern.New(`_(?:gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|sk-[A-Za-z0-9_-]{20,})`), "_" + masked}, // the tail of a tool's name
+	{hints{"dckr_"}, nil, pattern.New(`\bdckr_[po]at_[A-Za-z0-9_-]{10,}`), masked},
+	{hints{"age-secret-key-1"}, nil, pattern.New(`\bAGE-SECRET-KEY-1[A-Z0-9]{10,}`), masked},
+	{hints{"-u ", "-u=", "-user ", "-user="}, nil, pattern.New(`((?:^|\s)(?:-u|--user)[ =]["']?[^\s:"']*:)[^\s"']+`), "${1}" + masked},
+}
+
+type secretForm struct {
+	hints  hints
+	likely func(lower string) bool
+	form   *pattern.Pattern
+	with   string
+}
+
+// searches reports whether a text in lower case is worth the pattern.
+func (f secretForm) searches(lower string) bool {
+	return f.hints.in(lower) && (f.likely == nil || f.likely(lower))
 }
 
 // hints are texts in lower case, one of which a secret's form contains.
@@ -51,23 +61,23 @@ func lower(s string) string { return strings.ReplaceAll(strings.ToLower(s), "\u0
 var (
 	credentialHints = hints{"authorization"}
 	schemeHints     = hints{"bearer", "basic", "token "}
-	flagHints       = hints{"passw", "passphrase", "secret", "token", "key"}
+	flagHints       = hints{"-passw", "-passphrase", "-secret", "-token", "-api", "-access"}
 	keyHints        = hints{"pass", "pwd", "secret", "key", "credential", "token", "auth", "session", "sid", "sig", "jwt", "csrf", "otp"}
 )
 
 var (
 	// credentials ends where those of an Authorization header begin. Group 1
 	// is a scheme whose credentials are many words.
-	credentials = regexp.MustCompile(`(?i)\b(?:proxy-)?authorization["'\\]*\s*[:=]["'\\\s]*(?:\[["'\\]*)?(?:(?:basic|bearer|negotiate|token|apikey)\s+|(digest|aws4-hmac-sha256)\s+)?`)
+	credentials = pattern.New(`(?i)\b(?:proxy-)?authorization["'\\]*\s*[:=]["'\\\s]*(?:\[["'\\]*)?(?:(?:basic|bearer|negotiate|token|apikey)\s+|(digest|aws4-hmac-sha256)\s+)?`)
 
-	scheme = regexp.MustCompile(`(?i)\b(bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{4,})`)
+	scheme = pattern.New(`(?i)\b(bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{4,})`)
 
 	// secretFlag is a command-line flag whose value is the next word.
-	secretFlag = regexp.MustCompile(`(?i)((?:^|\s)--?(?:[\w-]*-)?(?:password|passwd|passphrase|secret|token|api-?key|access-?key|secret-?key)\s+)([^\s"'-][^\s"']*)`)
+	secretFlag = pattern.New(`(?i)((?:^|\s)--?(?:[\w-]*-)?(?:password|passwd|passphrase|secret|token|api-?key|access-?key|secret-?key)\s+)([^\s"'-][^\s"']*)`)
 
 	// secretKey ends where the value of a key=value or "key": "value" pair
 	// begins. Group 1 is a word that also has harmless uses.
-	secretKey = regexp.MustCompile(`(?i)(?:[\w.-]*(?:password|passwd|passphrase|passcode|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key|account[_-]?key|credential)[\w.-]*` +
+	secretKey = pattern.New(`(?i)(?:[\w.-]*(?:password|passwd|passphrase|passcode|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key|account[_-]?key|credential)[\w.-]*` +
 		`|[?&]key|((?:[\w.-]*token|(?:[\w.-]*[_.-])?(?:auth|session|session[_-]?id|sid|sig|signature|jwt|csrf|otp)))\b)["'\\]*\s*(?:=>|:=|[:=])\s*`)
 )
 
@@ -89,27 +99,27 @@ func isProse(word string) bool { return prose[strings.ToLower(strings.Trim(word,
 func mask(s string) string {
 	low := lower(s)
 	for _, f := range secretForms {
-		if f.hints.in(low) {
-			s = f.form.ReplaceAllString(s, f.with)
+		if f.searches(low) {
+			s = f.form.RE().ReplaceAllString(s, f.with)
 		}
 	}
 	if schemeHints.in(low) {
-		s = scheme.ReplaceAllStringFunc(s, maskScheme)
+		s = scheme.RE().ReplaceAllStringFunc(s, maskScheme)
 	}
 	if flagHints.in(low) {
-		s = secretFlag.ReplaceAllStringFunc(s, maskFlag)
+		s = secretFlag.RE().ReplaceAllStringFunc(s, maskFlag)
 	}
 	if credentialHints.in(low) {
 		s = maskCredentials(s)
 	}
-	if keyHints.in(low) {
+	if keyHints.in(low) && hasNamedValue(low) {
 		s = maskPairs(s)
 	}
 	return s
 }
 
 func maskScheme(found string) string {
-	m := scheme.FindStringSubmatch(found)
+	m := scheme.RE().FindStringSubmatch(found)
 	switch kind, word := strings.ToLower(m[1]), m[2]; {
 	case isProse(word), kind == "basic" && !random(word), kind == "token" && !drawn(word):
 		return found
@@ -118,7 +128,7 @@ func maskScheme(found string) string {
 }
 
 func maskFlag(found string) string {
-	m := secretFlag.FindStringSubmatch(found)
+	m := secretFlag.RE().FindStringSubmatch(found)
 	if isProse(m[2]) {
 		return found
 	}
@@ -129,7 +139,7 @@ func maskFlag(found string) string {
 func maskCredentials(s string) string {
 	var b strings.Builder
 	from := 0
-	for _, at := range credentials.FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range credentials.RE().FindAllStringSubmatchIndex(s, -1) {
 		start := at[1]
 		if strings.HasSuffix(s[:start], "[") && isMasked(s[start-1:]) {
 			start--
@@ -157,7 +167,7 @@ func isMasked(s string) bool { return strings.HasPrefix(s, masked[:len(masked)-1
 func maskPairs(s string) string {
 	var b strings.Builder
 	from := 0
-	for _, at := range secretKey.FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range secretKey.RE().FindAllStringSubmatchIndex(s, -1) {
 		if at[0] < from {
 			continue
 		}

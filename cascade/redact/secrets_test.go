@@ -14,7 +14,7 @@ func TestHintsHideNothing(t *testing.T) {
 		`AKIAABCDEFGHIJKLMNOP|sk_live_0123456789abcdef|sk-0123456789abcdef|xoxb-12345678|xapp-12345678|ghp_0123456789abcdef|github_pat_0123456789ab|`+
 		`AIzaABCDEFGHIJKLMNOPQRST|ya29.0123456789ab|SG.0123456789.0123456789|hvs.0123456789ab|AGE-SECRET-KEY-1ABCDEFGHIJ|curl -u me:pw| --user=me:pw|`+
 		`Authorization: Bearer abcd1234efgh|bearer abcd1234efgh| --password hunter2x| -api-key abc123def|pa`+"\u017f"+`sword=hunter2x|TOKEN=abc123defg|?key=abc1234|`+
-		`"client_secret": "x1y2z3w4"|session_id=abc123defg|sig=0123456789abcdef| and some words |=|:|"| `, "|")
+		`"client_secret": "x1y2z3w4"|session_id=abc123defg|sig=0123456789abcdef| and some words |=|:|"| |:=|=>| : |' = |my.secret-key|gh|gh_|@|12345678:`, "|")
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		var b strings.Builder
@@ -34,12 +34,35 @@ func TestHintsHideNothing(t *testing.T) {
 	}
 }
 
+// Nothing is compiled for the messages of ordinary failures.
+func TestOrdinaryMessagesAreNotSearched(t *testing.T) {
+	for _, text := range []string{
+		"dial tcp 10.0.0.1:443: connect: connection refused",
+		"Get \"https://api.example.com/v1/items?page=2\": context deadline exceeded",
+		"HTTP 503 Service Unavailable: through the gateway at 12:30:45",
+		"HTTP 401 Unauthorized: Bad credentials",
+		"key not found: x",
+		"git_token_helper exited with code 1 through ssh",
+		"curl: (7) Failed to connect to api.example.com port 443 after 12 ms",
+	} {
+		low := lower(text)
+		for _, f := range secretForms {
+			if f.searches(low) {
+				t.Errorf("%q is searched for %s", text, f.form)
+			}
+		}
+		if schemeHints.in(low) || flagHints.in(low) || credentialHints.in(low) || keyHints.in(low) && hasNamedValue(low) {
+			t.Errorf("%q is searched for keys", text)
+		}
+	}
+}
+
 func maskWithoutHints(s string) string {
 	for _, f := range secretForms {
-		s = f.form.ReplaceAllString(s, f.with)
+		s = f.form.RE().ReplaceAllString(s, f.with)
 	}
-	s = scheme.ReplaceAllStringFunc(s, maskScheme)
-	s = secretFlag.ReplaceAllStringFunc(s, maskFlag)
+	s = scheme.RE().ReplaceAllStringFunc(s, maskScheme)
+	s = secretFlag.RE().ReplaceAllStringFunc(s, maskFlag)
 	return maskPairs(maskCredentials(s))
 }
 

@@ -5,10 +5,11 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // ellipsis ends a text that was cut.
@@ -91,18 +92,18 @@ func cut(s string, max int) string {
 var (
 	// A terminal's control sequences, and its strings (title, clipboard,
 	// link) with their end; without an end the text stays visible.
-	controlSequence = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]`)
-	controlString   = regexp.MustCompile(`(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})`)
-	escape          = regexp.MustCompile(`\x1b[ -/]*[0-~]`)
+	controlSequence = pattern.New(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]`)
+	controlString   = pattern.New(`(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})`)
+	escape          = pattern.New(`\x1b[ -/]*[0-~]`)
 )
 
 // plain leaves printable text and line feeds.
 func plain(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.ContainsAny(s, "\x1b\u0090\u0098\u009b\u009d\u009e\u009f") {
-		s = controlString.ReplaceAllString(s, "")
-		s = controlSequence.ReplaceAllString(s, "")
-		s = escape.ReplaceAllString(s, "")
+		s = controlString.RE().ReplaceAllString(s, "")
+		s = controlSequence.RE().ReplaceAllString(s, "")
+		s = escape.RE().ReplaceAllString(s, "")
 	}
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	marks := 0

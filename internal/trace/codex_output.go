@@ -2,12 +2,12 @@ package trace
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/expediter-go/expediter/cascade/classify"
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // codexOutput is the result that an output item tells. Where it names an exit
@@ -59,9 +59,9 @@ type codexHeading struct {
 }
 
 var (
-	codexExit = regexp.MustCompile(`^(?:Exit code: |Process exited with code )(-?\d{1,9})$`)
-	codexRuns = regexp.MustCompile(`^Process running with session ID \S+$`)
-	codexWall = regexp.MustCompile(`^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$`)
+	codexExit = pattern.New(`^(?:Exit code: |Process exited with code )(-?\d{1,9})$`)
+	codexRuns = pattern.New(`^Process running with session ID \S+$`)
+	codexWall = pattern.New(`^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$`)
 )
 
 // codexHead reads at most eight lines, up to the one that begins the output.
@@ -77,12 +77,12 @@ func codexHead(text string) codexHeading {
 		if line == "Output:" {
 			return h
 		}
-		if m := codexExit.FindStringSubmatch(line); m != nil && !h.marked {
+		if m := codexExit.RE().FindStringSubmatch(line); m != nil && !h.marked {
 			code, _ := strconv.Atoi(m[1])
 			h.marked, h.exit = true, &code
-		} else if codexRuns.MatchString(line) {
+		} else if codexRuns.RE().MatchString(line) {
 			h.marked = true
-		} else if m := codexWall.FindStringSubmatch(line); m != nil {
+		} else if m := codexWall.RE().FindStringSubmatch(line); m != nil {
 			s, _ := strconv.ParseFloat(m[1], 64)
 			h.took = seconds(s)
 		}

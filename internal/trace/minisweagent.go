@@ -3,13 +3,13 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/expediter-go/expediter/cascade/classify"
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // miniSWEAgent reads trajectories of mini-swe-agent: an object with messages,
@@ -127,10 +127,10 @@ func (d *miniDecoder) issue(id, command string, at time.Time) {
 
 // miniBlock is the command in an answer. Exactly one is allowed; the harness
 // asks again otherwise.
-var miniBlock = regexp.MustCompile("(?s)```(?:mswea_bash_command|bash)\\s*\\n(.*?)\\n```|<mswea_bash_command>(.*?)</mswea_bash_command>")
+var miniBlock = pattern.New("(?s)```(?:mswea_bash_command|bash)\\s*\\n(.*?)\\n```|<mswea_bash_command>(.*?)</mswea_bash_command>")
 
 func miniCommand(answer string) (string, bool) {
-	found := miniBlock.FindAllStringSubmatch(answer, 2)
+	found := miniBlock.RE().FindAllStringSubmatch(answer, 2)
 	if len(found) != 1 {
 		return "", false
 	}
@@ -200,7 +200,7 @@ func miniOutput(m *miniMessage, text string) classify.Observation {
 	return classify.Observation{ExitCode: m.Extra.ReturnCode, Result: text}
 }
 
-var miniReturn = regexp.MustCompile(`^\s*(?:<exception>((?s:.*?))</exception>\s*)?<returncode>(-?\d{1,9})</returncode>`)
+var miniReturn = pattern.New(`^\s*(?:<exception>((?s:.*?))</exception>\s*)?<returncode>(-?\d{1,9})</returncode>`)
 
 // miniText reads a result that is a text alone, in the shapes of the templates
 // that come with the agent. In other shapes nothing flags the outcome.
@@ -212,7 +212,7 @@ func miniText(text string) (How, classify.Observation) {
 	if strings.HasPrefix(text, "Command not executed. The user rejected your command") {
 		return Flagged, classify.Observation{Failed: true, Class: "user_denied", Result: text}
 	}
-	m := miniReturn.FindStringSubmatch(text)
+	m := miniReturn.RE().FindStringSubmatch(text)
 	if m == nil {
 		return Judged, classify.Observation{Result: text}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"sync"
 
 	"github.com/expediter-go/expediter/internal/analysis"
 )
@@ -26,7 +27,8 @@ var (
 	pageScript string
 )
 
-var page = template.Must(template.New("page").Parse(pageSource))
+// page is parsed when it is first written.
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageSource)) })
 
 // policyOf allows the page its own style and script, and nothing else: no
 // request leaves the reader's machine, and no text in it can run.
@@ -51,7 +53,7 @@ func HTML(w io.Writer, r *analysis.Result) error {
 	script := sessionScript + marksScript + timelineScript + pageScript
 	m.Security, m.Style, m.Script = policyOf(pageStyle, script), template.CSS(pageStyle), template.JS(script)
 	var b bytes.Buffer
-	if err := page.Execute(&b, m); err != nil {
+	if err := page().Execute(&b, m); err != nil {
 		return err
 	}
 	_, err = w.Write(b.Bytes())
