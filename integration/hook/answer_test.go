@@ -1,7 +1,9 @@
 package hook
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -55,4 +57,129 @@ func TestTextsAreMadeFit(t *testing.T) {
 	if len(context) > maxAnswer || len(context) < maxAnswer-4 || !strings.HasSuffix(context, "é…") {
 		t.Errorf("a long text: got %d bytes that end in %q", len(context), context[len(context)-8:])
 	}
+}
+
+// allowed are the fields that each agent documents for the output of an event,
+// as dotted paths. An unknown one makes Codex run the tool.
+var allowed = map[classify.AgentName]map[string][]string{
+	classify.ClaudeCode: {
+		"PreToolUse": {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.permissionDecision",
+			"hookSpecificOutput.permissionDecisionReason", "hookSpecificOutput.additionalContext"},
+		"PostToolUse":        {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"PostToolUseFailure": {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"PostToolBatch":      {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"UserPromptSubmit":   {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"SessionStart":       {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"SessionEnd":         {"systemMessage"}, "Stop": {"systemMessage"}, "StopFailure": {"systemMessage"}, "SubagentStop": {"systemMessage"},
+	},
+	classify.Codex: {
+		"PreToolUse": {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.permissionDecision",
+			"hookSpecificOutput.permissionDecisionReason", "hookSpecificOutput.additionalContext"},
+		"PostToolUse":      {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"UserPromptSubmit": {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"SessionStart":     {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"Stop":             {"systemMessage"}, "SubagentStop": {"systemMessage"},
+	},
+	classify.Gemini: {
+		"BeforeTool":   {"decision", "reason", "systemMessage"},
+		"AfterTool":    {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"BeforeAgent":  {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"SessionStart": {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"AfterAgent":   {"systemMessage"}, "SessionEnd": {"systemMessage"},
+	},
+	classify.Cursor: {
+		"preToolUse": {"permission", "user_message", "agent_message"}, "postToolUse": {"additional_context"}, "sessionStart": {"additional_context"},
+	},
+	classify.Copilot: {
+		"preToolUse": {"permissionDecision", "permissionDecisionReason"}, "PreToolUse": {"permissionDecision", "permissionDecisionReason"},
+		"postToolUse": {"additionalContext"}, "postToolUseFailure": {"additionalContext"}, "sessionStart": {"additionalContext"},
+		"PostToolUse": {"additionalContext"}, "PostToolUseFailure": {"additionalContext"}, "SessionStart": {"additionalContext"},
+		"vscode:PreToolUse": {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.permissionDecision",
+			"hookSpecificOutput.permissionDecisionReason", "hookSpecificOutput.additionalContext"},
+		"vscode:PostToolUse":      {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"vscode:SessionStart":     {"systemMessage", "hookSpecificOutput.hookEventName", "hookSpecificOutput.additionalContext"},
+		"vscode:UserPromptSubmit": {"systemMessage"}, "vscode:Stop": {"systemMessage"}, "vscode:SubagentStop": {"systemMessage"},
+	},
+	classify.Cline: {
+		"PreToolUse": {"cancel", "errorMessage", "contextModification"}, "PostToolUse": {"cancel", "contextModification"},
+		"UserPromptSubmit": {"cancel", "contextModification"}, "TaskStart": {"cancel", "contextModification"}, "TaskResume": {"cancel", "contextModification"},
+		"tool_call": {"cancel", "errorMessage", "contextModification"}, "tool_result": {"cancel", "contextModification"},
+		"prompt_submit": {"cancel", "contextModification"}, "agent_start": {"cancel", "contextModification"}, "agent_resume": {"cancel", "contextModification"},
+	},
+}
+
+func TestNoUndocumentedFieldIsWritten(t *testing.T) {
+	everyEvent(func(e Event) {
+		for i := range 16 {
+			a := Answer{Deny: i&1 != 0, Reason: some("r", i&2), Context: some("c", i&4), Notice: some("n", i&8)}
+			out := Encode(e, a)
+			for _, path := range paths(t, out.Stdout) {
+				if !slices.Contains(allowed[e.Agent][e.Name], path) {
+					t.Errorf("%s %s: %s is not documented, for %+v", e.Agent, e.Name, path, a)
+				}
+			}
+			if denied := out.Exit == 2 || bytes.Contains(out.Stdout, []byte(`"deny"`)) || bytes.Contains(out.Stdout, []byte(`"cancel":true`)); denied != (a.Deny && e.Kind == Before) {
+				t.Errorf("%s %s: denied is %v, for %+v", e.Agent, e.Name, denied, a)
+			}
+			if bytes.Contains(out.Stdout, []byte(`"allow"`)) || out.Exit != 0 && e.Agent != classify.Windsurf {
+				t.Errorf("%s %s: got %s and exit %d", e.Agent, e.Name, out.Stdout, out.Exit)
+			}
+		}
+	})
+}
+
+func TestNothingToSayIsSilence(t *testing.T) {
+	everyEvent(func(e Event) {
+		if got := Encode(e, Answer{}); len(got.Stdout)+len(got.Stderr) > 0 || got.Exit != 0 {
+			t.Errorf("%s %s: got %+v, want nothing", e.Agent, e.Name, got)
+		}
+	})
+	full := Answer{Deny: true, Reason: "r", Context: "c", Notice: "n"}
+	for _, e := range []Event{{}, {Kind: Before}, {Agent: "weather", Kind: Before, Name: "PreToolUse"}, {Agent: classify.Codex, Kind: Other, Name: "PreToolUse"}} {
+		if got := Encode(e, full); len(got.Stdout)+len(got.Stderr) > 0 || got.Exit != 0 {
+			t.Errorf("%+v: got %+v, want nothing", e, got)
+		}
+	}
+}
+
+// everyEvent goes through the events that every agent has.
+func everyEvent(f func(Event)) {
+	seen := map[string]bool{}
+	for _, tt := range documented() {
+		e := Event{Agent: tt.want.Agent, Kind: tt.want.Kind, Name: tt.want.Name}
+		if id := string(e.Agent) + e.Name; !seen[id] {
+			seen[id] = true
+			f(e)
+		}
+	}
+}
+
+func some(text string, bit int) string {
+	if bit == 0 {
+		return ""
+	}
+	return text
+}
+
+// paths are the fields of a JSON object, those of objects in it as a.b.
+func paths(t *testing.T, data []byte) []string {
+	t.Helper()
+	if len(data) == 0 {
+		return nil
+	}
+	var object map[string]any
+	if err := json.Unmarshal(data, &object); err != nil {
+		t.Fatalf("%q: %v", data, err)
+	}
+	var found []string
+	for name, value := range object {
+		inner, ok := value.(map[string]any)
+		if !ok {
+			found = append(found, name)
+		}
+		for part := range inner {
+			found = append(found, name+"."+part)
+		}
+	}
+	return found
 }

@@ -1,103 +1,63 @@
 package hook
 
 import (
-	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/expediter-go/expediter/cascade/classify"
 	"github.com/expediter-go/expediter/internal/session"
 )
 
-type decodeTest struct {
-	name, input string
-	want        Event
+const claudeHead = `{"session_id":"s1","transcript_path":"/h/s1.jsonl","cwd":"/w","permission_mode":"default",`
+
+func claudeIs(kind Kind, name string, more ...func(*Event)) Event {
+	return is(Event{Agent: classify.ClaudeCode, Session: "s1", Project: "/w", Kind: kind, Name: name}, more...)
 }
 
-func checkDecode(t *testing.T, agent classify.AgentName, tests []decodeTest) {
-	t.Helper()
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := Decode(string(agent), []byte(tt.input), nil)
-			if err != nil {
-				t.Fatal(err)
+const claudeBash = `{"command":"npm test","description":"Run test suite"}`
+
+var claudeDecodes = []decodeTest{
+	{"before a shell", claudeHead + `"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":` + claudeBash + `,"tool_use_id":"toolu_1"}`,
+		claudeIs(Before, "PreToolUse", called("toolu_1", "Bash", claudeBash), shell("npm test"))},
+	{"after a success", claudeHead + `"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":` + claudeBash + `,"tool_response":{"stdout":"ok"},"tool_use_id":"toolu_1","duration_ms":12}`,
+		claudeIs(After, "PostToolUse", called("toolu_1", "Bash", claudeBash), shell("npm test"), payload(`{"stdout":"ok"}`), took(12*time.Millisecond))},
+	{"after a failure", claudeHead + `"hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":` + claudeBash + `,"tool_use_id":"toolu_1","error":"Exit code 1\nboom","is_interrupt":false,"duration_ms":4187}`,
+		claudeIs(After, "PostToolUseFailure", called("toolu_1", "Bash", claudeBash), shell("npm test"), failed("Exit code 1\nboom"), took(4187*time.Millisecond))},
+	{"interrupted", claudeHead + `"hook_event_name":"PostToolUseFailure","tool_name":"Grep","tool_input":{},"tool_use_id":"toolu_1","error":"stopped","is_interrupt":true}`,
+		claudeIs(After, "PostToolUseFailure", called("toolu_1", "Grep", `{}`), failed("stopped"), payload(`{"is_interrupt":true}`))},
+	{"a server's tool of a subagent", claudeHead + `"agent_id":"a1","agent_type":"Explore","hook_event_name":"PreToolUse","tool_name":"mcp__my_db__query","tool_input":{},"tool_use_id":"toolu_2","mcp_server":{"name":"my db","source":"user"}}`,
+		claudeIs(Before, "PreToolUse", subagent("a1"), called("toolu_2", "mcp__my_db__query", `{}`), served("my db"))},
+	{"a batch", claudeHead + `"hook_event_name":"PostToolBatch","tool_calls":[{"tool_name":"Read","tool_input":{},"tool_use_id":"t1","tool_response":"1\timport os"},{"tool_name":"Read","tool_input":{},"tool_use_id":"t2","tool_response":[{"type":"text","text":"x"},{"type":"image"}]},7]}`,
+		claudeIs(BatchEnd, "PostToolBatch", func(e *Event) {
+			for id, text := range map[string]string{"t1": "1\timport os", "t2": "x"} {
+				of := is(*e, called(id, "Read", `{}`)).Call
+				of.Observation.Unmarked, of.Observation.Result = true, text
+				e.Batch = append(e.Batch, of)
 			}
-			tt.want.Agent = agent
-			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreUnexported(classify.Rules{})); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+			slices.SortFunc(e.Batch, func(a, b Call) int { return strings.Compare(a.ID, b.ID) })
+		})},
+	{"the user", claudeHead + `"hook_event_name":"UserPromptSubmit","prompt":"do it","source":"user"}`, claudeIs(Prompt, "UserPromptSubmit")},
+	{"the user of an SDK", claudeHead + `"hook_event_name":"UserPromptSubmit","prompt":"do it","source":"sdk"}`, claudeIs(Prompt, "UserPromptSubmit")},
+	{"a prompt of an older version", claudeHead + `"hook_event_name":"UserPromptSubmit","prompt":"do it"}`, claudeIs(Prompt, "UserPromptSubmit")},
+	{"the system", claudeHead + `"hook_event_name":"UserPromptSubmit","prompt":"do it","source":"system"}`, claudeIs(Other, "UserPromptSubmit")},
+	{"a wake-up", claudeHead + `"hook_event_name":"UserPromptSubmit","prompt":"do it","source":"loop_wakeup"}`, claudeIs(Other, "UserPromptSubmit")},
+	{"a source that nobody knows", claudeHead + `"hook_event_name":"UserPromptSubmit","prompt":"do it","source":"weather"}`, claudeIs(Other, "UserPromptSubmit")},
+	{"a task's notice of an older version", claudeHead + `"hook_event_name":"UserPromptSubmit","prompt":"<task-notification>done"}`, claudeIs(Other, "UserPromptSubmit")},
+	{"a subagent's prompt", claudeHead + `"agent_id":"a1","hook_event_name":"UserPromptSubmit","prompt":"do it","source":"user"}`, claudeIs(Other, "UserPromptSubmit", subagent("a1"))},
+	{"a start", claudeHead + `"hook_event_name":"SessionStart","source":"compact","model":"m"}`, claudeIs(SessionStart, "SessionStart", began("compact"))},
+	{"an end", claudeHead + `"hook_event_name":"SessionEnd","reason":"clear"}`, claudeIs(SessionEnd, "SessionEnd")},
+	{"a stop", claudeHead + `"hook_event_name":"Stop","stop_hook_active":false}`, claudeIs(Stop, "Stop")},
+	{"a stop by the model's failure", claudeHead + `"hook_event_name":"StopFailure","error":"rate_limit"}`, claudeIs(Stop, "StopFailure")},
+	{"a subagent's stop", claudeHead + `"agent_id":"a1","hook_event_name":"SubagentStop"}`, claudeIs(SubagentStop, "SubagentStop", subagent("a1"))},
+	{"a subagent's start", claudeHead + `"agent_id":"a1","hook_event_name":"SubagentStart"}`, claudeIs(Other, "SubagentStart", subagent("a1"))},
+	{"an event that nobody knows", claudeHead + `"hook_event_name":"MessageDisplay"}`, claudeIs(Other, "MessageDisplay")},
 }
 
-// observed is an observation of a coding agent's hook.
-func observed(agent classify.AgentName, tool, input string, more ...func(*classify.Observation)) classify.Observation {
-	o := classify.Observation{Protocol: classify.Agent, Agent: agent, Tool: tool, Input: json.RawMessage(input)}
-	for _, f := range more {
-		f(&o)
-	}
-	return o
-}
-
-func TestClaudeEvents(t *testing.T) {
-	const head = `{"session_id":"s1","transcript_path":"/h/s1.jsonl","cwd":"/w","permission_mode":"default",`
-	base := Event{Session: "s1", Project: "/w"}
-	event := func(kind Kind, name string, more ...func(*Event)) Event {
-		e := base
-		e.Kind, e.Name = kind, name
-		for _, f := range more {
-			f(&e)
-		}
-		return e
-	}
-	call := func(c Call) func(*Event) { return func(e *Event) { e.Call = c } }
-	bash := `{"command":"npm test","description":"Run test suite"}`
-	checkDecode(t, classify.ClaudeCode, []decodeTest{
-		{"before a shell", head + `"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":` + bash + `,"tool_use_id":"toolu_1"}`,
-			event(Before, "PreToolUse", call(Call{ID: "toolu_1", Observation: observed(classify.ClaudeCode, "Bash", bash), Shell: "npm test"}))},
-		{"after a success", head + `"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":` + bash + `,"tool_response":{"stdout":"ok"},"tool_use_id":"toolu_1","duration_ms":12}`,
-			event(After, "PostToolUse", call(Call{ID: "toolu_1", Shell: "npm test", Observation: observed(classify.ClaudeCode, "Bash", bash, func(o *classify.Observation) {
-				o.Payload, o.Duration = json.RawMessage(`{"stdout":"ok"}`), 12*time.Millisecond
-			})}))},
-		{"after a failure", head + `"hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":` + bash + `,"tool_use_id":"toolu_1","error":"Exit code 1\nboom","is_interrupt":false,"duration_ms":4187}`,
-			event(After, "PostToolUseFailure", call(Call{ID: "toolu_1", Shell: "npm test", Observation: observed(classify.ClaudeCode, "Bash", bash, func(o *classify.Observation) {
-				o.Failed, o.Result, o.Duration = true, "Exit code 1\nboom", 4187*time.Millisecond
-			})}))},
-		{"interrupted", head + `"hook_event_name":"PostToolUseFailure","tool_name":"Grep","tool_input":{},"tool_use_id":"toolu_1","error":"stopped","is_interrupt":true}`,
-			event(After, "PostToolUseFailure", call(Call{ID: "toolu_1", Observation: observed(classify.ClaudeCode, "Grep", `{}`, func(o *classify.Observation) {
-				o.Failed, o.Result, o.Payload = true, "stopped", json.RawMessage(`{"is_interrupt":true}`)
-			})}))},
-		{"a server's tool of a subagent", head + `"agent_id":"a1","agent_type":"Explore","hook_event_name":"PreToolUse","tool_name":"mcp__my_db__query","tool_input":{},"tool_use_id":"toolu_2","mcp_server":{"name":"my db","source":"user"}}`,
-			event(Before, "PreToolUse", func(e *Event) { e.Subagent = "a1" }, call(Call{ID: "toolu_2", Observation: observed(classify.ClaudeCode, "mcp__my_db__query", `{}`, func(o *classify.Observation) { o.Server = "my db" })}))},
-		{"a batch", head + `"hook_event_name":"PostToolBatch","tool_calls":[{"tool_name":"Read","tool_input":{},"tool_use_id":"t1","tool_response":"1\timport os"},{"tool_name":"Read","tool_input":{},"tool_use_id":"t2","tool_response":[{"type":"text","text":"x"},{"type":"image"}]},7]}`,
-			event(BatchEnd, "PostToolBatch", func(e *Event) {
-				unmarked := func(text string) func(*classify.Observation) {
-					return func(o *classify.Observation) { o.Unmarked, o.Result = true, text }
-				}
-				e.Batch = []Call{
-					{ID: "t1", Observation: observed(classify.ClaudeCode, "Read", `{}`, unmarked("1\timport os"))},
-					{ID: "t2", Observation: observed(classify.ClaudeCode, "Read", `{}`, unmarked("x"))},
-				}
-			})},
-		{"the user", head + `"hook_event_name":"UserPromptSubmit","prompt":"do it","source":"user"}`, event(Prompt, "UserPromptSubmit")},
-		{"the user of an SDK", head + `"hook_event_name":"UserPromptSubmit","prompt":"do it","source":"sdk"}`, event(Prompt, "UserPromptSubmit")},
-		{"a prompt of an older version", head + `"hook_event_name":"UserPromptSubmit","prompt":"do it"}`, event(Prompt, "UserPromptSubmit")},
-		{"the system", head + `"hook_event_name":"UserPromptSubmit","prompt":"do it","source":"system"}`, event(Other, "UserPromptSubmit")},
-		{"a wake-up", head + `"hook_event_name":"UserPromptSubmit","prompt":"do it","source":"loop_wakeup"}`, event(Other, "UserPromptSubmit")},
-		{"a source that nobody knows", head + `"hook_event_name":"UserPromptSubmit","prompt":"do it","source":"weather"}`, event(Other, "UserPromptSubmit")},
-		{"a task's notice of an older version", head + `"hook_event_name":"UserPromptSubmit","prompt":"<task-notification>done"}`, event(Other, "UserPromptSubmit")},
-		{"a start", head + `"hook_event_name":"SessionStart","source":"compact","model":"m"}`, event(SessionStart, "SessionStart", func(e *Event) { e.Source = "compact" })},
-		{"an end", head + `"hook_event_name":"SessionEnd","reason":"clear"}`, event(SessionEnd, "SessionEnd")},
-		{"a stop", head + `"hook_event_name":"Stop","stop_hook_active":false}`, event(Stop, "Stop")},
-		{"a stop by the model's failure", head + `"hook_event_name":"StopFailure","error":"rate_limit"}`, event(Stop, "StopFailure")},
-		{"a subagent's stop", head + `"agent_id":"a1","hook_event_name":"SubagentStop"}`, event(SubagentStop, "SubagentStop", func(e *Event) { e.Subagent = "a1" })},
-		{"a subagent's start", head + `"agent_id":"a1","hook_event_name":"SubagentStart"}`, event(Other, "SubagentStart", func(e *Event) { e.Subagent = "a1" })},
-		{"an event that nobody knows", head + `"hook_event_name":"MessageDisplay"}`, event(Other, "MessageDisplay")},
-	})
-}
+func TestClaudeEvents(t *testing.T) { checkDecode(t, claudeDecodes) }
 
 func TestClaudeTodos(t *testing.T) {
 	item := func(id, text string, state session.TodoState, deps ...string) session.Todo {

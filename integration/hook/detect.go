@@ -19,8 +19,8 @@ func detect(f fields, env func(string) string) classify.AgentName {
 		return ""
 	case env != nil && env("CLAUDE_PROJECT_DIR") != "":
 		return classify.ClaudeCode
-	case strings.Contains(f.text("transcript_path"), "rollout-"), f.has("model", "permission_mode", "source"):
-		return classify.Codex // its start and its end have no turn
+	case strings.Contains(f.text("transcript_path"), "/rollout-"), f.text("transcript_path") == "" && f.has("model", "permission_mode"):
+		return classify.Codex // whose start and end of a session have no turn
 	}
 	return classify.ClaudeCode
 }

@@ -44,6 +44,9 @@ func windsurfEvent(f fields) Event {
 // windsurfInput is the same before and after the call: without the result, and
 // in one order.
 func windsurfInput(info fields) json.RawMessage {
+	if info == nil {
+		return nil
+	}
 	info = maps.Clone(info)
 	delete(info, "mcp_result")
 	input, err := json.Marshal(info)
