@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"io"
+	"slices"
 )
 
 // bbolt trusts the pages of a file: a page that points to itself makes it recurse
@@ -77,6 +78,10 @@ func (p *pages) check(thorough bool) (*damage, error) {
 		if p.seen[id] {
 			return damaged("a page is both in use and free"), nil
 		}
+		p.seen[id] = true
+	}
+	if slices.Contains(p.seen[2:], false) {
+		return damaged("a page is neither in use nor free"), nil
 	}
 	return nil, nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,7 +9,8 @@ import (
 )
 
 const (
-	// keep is how many bytes of closed segments a journal may have.
+	// keep bounds the closed segments of a journal, in bytes. A hundred thousand
+	// events of the usual size fit, which is more than one session has.
 	keep = 32 << 20
 	// overhead is what a line takes beside its own bytes: its key, its seal, and
 	// bbolt's entry.
@@ -21,8 +23,10 @@ const (
 	dropBytes = 1 << 20
 )
 
-// place is where the journal stands, kept in the head of the file.
+// place is where the journal stands, and how much state there is. It is kept in the
+// head of the file.
 type place struct {
+	Values  uint64 // keys of the state
 	Segment uint64 // the present one; 0: none
 	Lines   uint64 // in it
 	Bytes   uint64 // in it
@@ -31,28 +35,56 @@ type place struct {
 }
 
 func (t *Tx) readPlace() {
-	sealed := t.head.Get(keyJournal)
-	if sealed == nil {
-		return
-	}
-	b := t.open(sealed)
+	b := t.open(keyJournal, t.head.Get(keyJournal))
 	if t.damage != nil {
 		return
 	}
-	if n, err := binary.Decode(b, binary.BigEndian, &t.at); err != nil || n != len(b) || t.at.First < 1 || t.at.First > t.at.Segment {
+	if n, err := binary.Decode(b, binary.BigEndian, &t.at); err != nil || n != len(b) || t.at.First > t.at.Segment {
 		t.found(damaged("it does not say where its journal stands"))
 	}
 }
 
 func (t *Tx) writePlace() error {
-	if t.at.Segment == 0 {
-		return nil
-	}
 	b, err := binary.Append(nil, binary.BigEndian, t.at)
 	if err != nil {
 		return err
 	}
-	return t.head.Put(keyJournal, seal(b))
+	return t.head.Put(keyJournal, seal(keyJournal, b))
+}
+
+// checkJournal looks whether all lines are there, and as they were appended.
+func (t *Tx) checkJournal() {
+	segment, line := t.at.First, uint64(0) // the next that is to come
+	c := t.lines.Cursor()
+	for k, v := c.Seek(lineKey(t.at.First, 0)); k != nil && t.damage == nil; k, v = c.Next() {
+		if line > 0 && bytes.Equal(k, lineKey(segment+1, 0)) {
+			segment, line = segment+1, 0
+		}
+		if !bytes.Equal(k, lineKey(segment, line)) {
+			t.found(damaged("an event of the journal is missing"))
+		}
+		t.found(unsealed(k, v))
+		line++
+	}
+	if segment+1 == t.at.Segment && t.at.Lines == 0 { // the present one is empty
+		segment, line = t.at.Segment, 0
+	}
+	if segment != t.at.Segment || line != t.at.Lines {
+		t.found(damaged("the end of the journal is missing"))
+	}
+	t.checkSizes()
+}
+
+func (t *Tx) checkSizes() {
+	sum, n := uint64(0), t.at.First
+	c := t.sizes.Cursor()
+	for k, v := c.First(); k != nil && bytes.Equal(k, number(n)) && len(v) == 8; k, v = c.Next() {
+		sum += binary.BigEndian.Uint64(v)
+		n++
+	}
+	if n != t.at.Segment || sum != t.at.Closed {
+		t.found(damaged("the sizes of its journal's segments are wrong"))
+	}
 }
 
 func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
@@ -68,7 +100,7 @@ func (t *Tx) NewSegment() error {
 	return t.guard(true, func() error {
 		switch {
 		case t.at.Segment == 0:
-			t.at = place{Segment: 1, First: 1}
+			t.at.Segment, t.at.First = 1, 1
 			return nil
 		case t.at.Lines == 0:
 			return nil
@@ -76,7 +108,8 @@ func (t *Tx) NewSegment() error {
 		if err := t.sizes.Put(number(t.at.Segment), number(t.at.Bytes)); err != nil {
 			return err
 		}
-		t.at = place{Segment: t.at.Segment + 1, First: t.at.First, Closed: t.at.Closed + t.at.Bytes}
+		t.at.Closed += t.at.Bytes
+		t.at.Segment, t.at.Lines, t.at.Bytes = t.at.Segment+1, 0, 0
 		return t.retire()
 	})
 }
@@ -84,7 +117,7 @@ func (t *Tx) NewSegment() error {
 // retire gives up the oldest segments beyond the bound. Their lines can no longer
 // be seen, and are dropped little by little.
 func (t *Tx) retire() error {
-	for t.at.Closed > keep && t.at.First < t.at.Segment {
+	for t.at.Closed > t.keep && t.at.First < t.at.Segment {
 		size := t.sizes.Get(number(t.at.First))
 		if len(size) != 8 || binary.BigEndian.Uint64(size) > t.at.Closed {
 			t.found(damaged("it does not say the size of a segment"))
@@ -125,7 +158,8 @@ func (t *Tx) Append(line []byte) error {
 		if t.at.Segment == 0 {
 			return errors.New("the journal has no segment yet; call NewSegment first")
 		}
-		if err := t.lines.Put(lineKey(t.at.Segment, t.at.Lines), seal(line)); err != nil {
+		k := lineKey(t.at.Segment, t.at.Lines)
+		if err := t.lines.Put(k, seal(k, line)); err != nil {
 			return err
 		}
 		t.at.Lines++
@@ -170,7 +204,7 @@ func (t *Tx) segment(n uint64) iter.Seq[[]byte] {
 			var line []byte
 			_ = t.guard(false, func() error {
 				if k, v := next(); len(k) == 16 && binary.BigEndian.Uint64(k) == n {
-					line = t.open(v)
+					line = t.open(k, v)
 				}
 				return nil
 			})

@@ -103,22 +103,27 @@ func sealed(l *lockedfile.File, info fs.FileInfo) bool {
 // putSeal notes how the file is now. If that fails, the next transaction checks
 // the file, so there is nothing to tell.
 func putSeal(l *lockedfile.File, session string) {
-	info, err := os.Lstat(session)
-	if err != nil {
-		return
-	}
-	text := sealOf(info)
-	if _, err := l.WriteAt([]byte(text), 0); err == nil && sizeOf(l) != int64(len(text)) {
-		_ = l.Truncate(int64(len(text)))
+	if info, err := os.Lstat(session); err == nil {
+		writeSeal(l.File, info)
 	}
 }
 
-func sizeOf(l *lockedfile.File) int64 {
-	info, err := l.Stat()
-	if err != nil {
-		return -1
+func writeSeal(f *os.File, info fs.FileInfo) {
+	text := []byte(sealOf(info))
+	if _, err := f.WriteAt(text, 0); err == nil {
+		if now, err := f.Stat(); err == nil && now.Size() != int64(len(text)) {
+			_ = f.Truncate(int64(len(text)))
+		}
 	}
-	return info.Size()
+}
+
+// trust notes that a file was found sound as it is. The caller has the lock shared,
+// so nobody changes the file, and others write the same.
+func trust(p paths, info fs.FileInfo) {
+	if f, err := os.OpenFile(p.lock, os.O_WRONLY|noFollow, 0); err == nil {
+		writeSeal(f, info)
+		f.Close()
+	}
 }
 
 // distrust breaks the seal, so that the next Update checks the file.

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
 // These are the causes that callers branch on; the errors that wrap them say
@@ -30,11 +32,14 @@ type ID struct{ Agent, Session string }
 
 // Store is a folder of sessions. It may be used concurrently, and by any number
 // of processes at once.
-type Store struct{ dir string }
+type Store struct {
+	dir  string
+	keep uint64 // bytes of closed segments that a journal may have
+}
 
 // Open names the folder of a store. It touches nothing: the folder is made by
 // the first Update.
-func Open(dir string) *Store { return &Store{dir: dir} }
+func Open(dir string) *Store { return &Store{dir: dir, keep: keep} }
 
 // Update runs f alone among all processes, in one transaction: what f put and
 // appended is there as a whole when Update returns nil, and otherwise not at all.
@@ -55,14 +60,14 @@ func (s *Store) Update(ctx context.Context, id ID, f func(*Tx) error) error {
 		return err
 	}
 	defer l.Close()
-	d, err := update(p, l, id, f)
+	d, err := s.update(p, l, id, f)
 	if d == nil {
 		return err
 	}
 	if err := setAside(p, d.why); err != nil {
 		return err
 	}
-	if d, err = update(p, l, id, f); d != nil {
+	if d, err = s.update(p, l, id, f); d != nil {
 		return fmt.Errorf("%s: %w just after it was begun anew, so something else writes to it: %s", p.session, ErrDamaged, d.why)
 	}
 	return err
@@ -101,14 +106,26 @@ func viewLocked(ctx context.Context, p paths, prepare, f func(*Tx) error) (*dama
 	if err != nil {
 		return nil, err
 	}
-	d, err := func() (*damage, error) {
-		if l != nil {
-			defer l.Close()
-		}
-		return transact(p.session, l, reading, prepare, f)
-	}()
+	d, err := look(p, l, prepare, f)
 	if d != nil {
 		distrust(ctx, p)
+	}
+	return d, err
+}
+
+// look is view under its lock, nil if none can be had. It gives the lock back.
+func look(p paths, l *lockedfile.File, prepare, f func(*Tx) error) (*damage, error) {
+	if l == nil {
+		return transact(p.session, nil, reading, prepare, f)
+	}
+	defer l.Close()
+	info, err := os.Lstat(p.session)
+	if err != nil {
+		return nil, err
+	}
+	d, err := transact(p.session, l, reading, prepare, f)
+	if d == nil && err == nil && !sealed(l, info) {
+		trust(p, info)
 	}
 	return d, err
 }

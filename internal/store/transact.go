@@ -18,12 +18,7 @@ func transact(path string, l *lockedfile.File, m mode, prepare, f func(*Tx) erro
 	t := &Tx{write: m != reading, doubt: s.doubt, lame: s.lame}
 	defer func() {
 		t.over = true
-		if d == nil {
-			d = t.end(s)
-		}
-		if d != nil { // bbolt may hold its own locks for good: leave the map to the end of the process
-			s.held.Close()
-		}
+		t.end(s)
 	}()
 	d, err = guard(func() (err error) {
 		if t.tx, err = s.db.Begin(t.write); err != nil {
@@ -41,15 +36,19 @@ func transact(path string, l *lockedfile.File, m mode, prepare, f func(*Tx) erro
 }
 
 // end takes back what was not committed and closes the file. Errors of that change
-// nothing about what is on the disk.
-func (t *Tx) end(s *file) *damage {
-	d, _ := guard(func() error {
-		if t.tx != nil {
-			_ = t.tx.Rollback()
-		}
-		return s.db.Close()
-	})
-	return d
+// nothing about what is on the disk. Where bbolt panicked so badly that it holds its
+// own locks for good, the map is left to the end of the process.
+func (t *Tx) end(s *file) {
+	stuck := t.tx == nil
+	if !stuck {
+		d, _ := guard(t.tx.Rollback)
+		stuck = d != nil
+	}
+	if stuck {
+		s.held.Close()
+		return
+	}
+	_, _ = guard(s.db.Close)
 }
 
 // run is f, ended early where the file proves damaged.
@@ -64,15 +63,18 @@ func run(t *Tx, f func(*Tx) error) error {
 
 // update runs f in a transaction on the file, or on a new one that gets its name
 // when all went well: there is never half a session.
-func update(p paths, l *lockedfile.File, id ID, f func(*Tx) error) (*damage, error) {
+func (s *Store) update(p paths, l *lockedfile.File, id ID, f func(*Tx) error) (*damage, error) {
 	d, err := regular(p.session)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, create(p, l, id, f)
+		return nil, s.create(p, l, id, f)
 	}
 	if d != nil || err != nil {
 		return d, err
 	}
-	d, err = transact(p.session, l, writing, func(t *Tx) error { return t.verify(id) }, f)
+	d, err = transact(p.session, l, writing, func(t *Tx) error {
+		t.keep = s.keep
+		return t.verify(id)
+	}, f)
 	if d == nil && err == nil {
 		putSeal(l, p.session)
 	}
@@ -80,7 +82,7 @@ func update(p paths, l *lockedfile.File, id ID, f func(*Tx) error) (*damage, err
 }
 
 // create makes a session with its first transaction.
-func create(p paths, l *lockedfile.File, id ID, f func(*Tx) error) (err error) {
+func (s *Store) create(p paths, l *lockedfile.File, id ID, f func(*Tx) error) (err error) {
 	if err := os.RemoveAll(p.new); err != nil {
 		return err
 	}
@@ -91,7 +93,10 @@ func create(p paths, l *lockedfile.File, id ID, f func(*Tx) error) (err error) {
 			_ = os.Remove(p.lock) // nothing is left for it to guard
 		}
 	}()
-	d, err := transact(p.new, l, making, func(t *Tx) error { return t.begin(id) }, f)
+	d, err := transact(p.new, l, making, func(t *Tx) error {
+		t.keep = s.keep
+		return t.begin(id)
+	}, f)
 	if d != nil {
 		err = fmt.Errorf("%s: %w while it was made, so something else writes to it: %s", p.new, ErrDamaged, d.why)
 	}

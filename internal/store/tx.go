@@ -48,7 +48,8 @@ type Tx struct {
 	head, state, lines *bolt.Bucket
 	sizes              *bolt.Bucket // bytes of the segments that are closed
 	at                 place
-	appended           int // lines, by this transaction
+	keep               uint64 // as the store's
+	appended           int    // lines, by this transaction
 }
 
 var (
@@ -74,8 +75,8 @@ func (t *Tx) begin(id ID) error {
 	t.buckets()
 	return errors.Join(
 		t.head.Put(keyFormat, []byte(strconv.Itoa(format))),
-		t.head.Put(keyAgent, seal([]byte(id.Agent))),
-		t.head.Put(keySession, seal([]byte(id.Session))),
+		t.head.Put(keyAgent, seal(keyAgent, []byte(id.Agent))),
+		t.head.Put(keySession, seal(keySession, []byte(id.Session))),
 	)
 }
 
@@ -117,23 +118,25 @@ func (t *Tx) identify() (id ID, err error) {
 		t.found(damaged("a part of it is missing"))
 		return ID{}, nil
 	}
-	id = ID{string(t.open(t.head.Get(keyAgent))), string(t.open(t.head.Get(keySession)))}
+	id = ID{string(t.open(keyAgent, t.head.Get(keyAgent))), string(t.open(keySession, t.head.Get(keySession)))}
 	t.readPlace()
 	if t.doubt && t.damage == nil {
-		t.checkSeals()
+		t.checkState()
+		t.checkJournal()
 	}
 	return id, nil
 }
 
-// checkSeals looks at every value.
-func (t *Tx) checkSeals() {
+// checkState looks whether all values are there, and as they were put.
+func (t *Tx) checkState() {
+	n := uint64(0)
 	_ = t.state.ForEachBucket(func(key []byte) error {
-		t.found(unsealed(t.state.Bucket(key).Get(keyValue)))
+		t.found(unsealed(key, t.state.Bucket(key).Get(keyValue)))
+		n++
 		return nil
 	})
-	c := t.lines.Cursor()
-	for k, v := c.First(); k != nil && t.damage == nil; k, v = c.Next() {
-		t.found(unsealed(v))
+	if n != t.at.Values {
+		t.found(damaged("it has %d values, not %d", n, t.at.Values))
 	}
 }
 
@@ -172,15 +175,19 @@ func (t *Tx) guard(write bool, f func() error) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal puts a checksum before a value: bbolt has none for what it keeps.
-func seal(value []byte) []byte {
-	sealed := make([]byte, 4, 4+len(value))
-	binary.BigEndian.PutUint32(sealed, crc32.Checksum(value, castagnoli))
+// seal puts a checksum of a key and its value before the value: bbolt has none for
+// what it keeps.
+func seal(key, value []byte) []byte {
+	sealed := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(value)), checksum(key, value))
 	return append(sealed, value...)
 }
 
-func unsealed(sealed []byte) *damage {
-	if len(sealed) < 4 || binary.BigEndian.Uint32(sealed) != crc32.Checksum(sealed[4:], castagnoli) {
+func checksum(key, value []byte) uint32 {
+	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
+}
+
+func unsealed(key, sealed []byte) *damage {
+	if len(sealed) < 4 || binary.BigEndian.Uint32(sealed) != checksum(key, sealed[4:]) {
 		return damaged("a value is not what was put there")
 	}
 	return nil
@@ -188,8 +195,8 @@ func unsealed(sealed []byte) *damage {
 
 // open returns a copy of what was sealed: a slice of the map would end the process
 // that looks at it too late.
-func (t *Tx) open(sealed []byte) []byte {
-	if t.found(unsealed(sealed)) != nil {
+func (t *Tx) open(key, sealed []byte) []byte {
+	if t.found(unsealed(key, sealed)) != nil {
 		return nil
 	}
 	return append([]byte{}, sealed[4:]...)
@@ -203,7 +210,7 @@ func (t *Tx) open(sealed []byte) []byte {
 func (t *Tx) Get(key string) (value []byte) {
 	_ = t.guard(false, func() error {
 		if b := t.state.Bucket([]byte(key)); b != nil {
-			value = t.open(b.Get(keyValue))
+			value = t.open([]byte(key), b.Get(keyValue))
 		}
 		return nil
 	})
@@ -221,15 +228,25 @@ func (t *Tx) Put(key string, value []byte) error {
 	}
 	return t.guard(true, func() error {
 		if value == nil {
-			if t.state.Bucket([]byte(key)) == nil {
-				return nil
+			return t.remove([]byte(key))
+		}
+		b := t.state.Bucket([]byte(key))
+		if b == nil {
+			made, err := t.state.CreateBucket([]byte(key))
+			if err != nil {
+				return err
 			}
-			return t.state.DeleteBucket([]byte(key))
+			b = made
+			t.at.Values++
 		}
-		b, err := t.state.CreateBucketIfNotExists([]byte(key))
-		if err != nil {
-			return err
-		}
-		return b.Put(keyValue, seal(value))
+		return b.Put(keyValue, seal([]byte(key), value))
 	})
+}
+
+func (t *Tx) remove(key []byte) error {
+	if t.state.Bucket(key) == nil {
+		return nil
+	}
+	t.at.Values--
+	return t.state.DeleteBucket(key)
 }
