@@ -117,7 +117,7 @@ func (s *file) inspect(l *lockedfile.File) (d *damage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := private(s.held.Name(), info); err != nil {
+	if err := owned(s.held.Name(), info); err != nil {
 		return nil, err
 	}
 	s.doubt = !sealed(l, info)

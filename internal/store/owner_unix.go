@@ -12,15 +12,20 @@ import (
 // noFollow refuses to open a link.
 const noFollow = syscall.O_NOFOLLOW
 
-// private refuses what is another user's, and what others can write to.
-func private(path string, info fs.FileInfo) error {
+// owned refuses what is another user's.
+func owned(path string, info fs.FileInfo) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int64(st.Uid) != int64(os.Geteuid()) {
 		return refusal(path, fmt.Sprintf("it belongs to user %d, and this is user %d", st.Uid, os.Geteuid()), "run as its owner")
 	}
-	if info.Mode().Perm()&0o022 != 0 {
-		return refusal(path, fmt.Sprintf("others can write to it (mode %#o)", info.Mode().Perm()), "look whether all in it is yours and run chmod go-w on it")
-	}
 	return nil
+}
+
+// private refuses what is another user's, and what others can write to.
+func private(path string, info fs.FileInfo) error {
+	if info.Mode().Perm()&0o022 != 0 {
+		return refusal(path, fmt.Sprintf("others can write to it (mode %#o)", info.Mode().Perm()), "see that all in it is yours and run chmod go-w on it")
+	}
+	return owned(path, info)
 }
 
 // tighten closes the folder of sessions to others where they could look into it.
