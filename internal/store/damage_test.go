@@ -203,11 +203,12 @@ func contents(t *testing.T, path string) string {
 }
 
 func TestDamage(t *testing.T) {
-	whole := t.TempDir()
+	t.Parallel()
+	whole := folder(t)
 	session(t, whole, 320)
 	for _, tt := range damages {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := folder(t)
 			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +253,8 @@ func TestDamage(t *testing.T) {
 // TestFlippedBytes changes bytes anywhere: the session goes on as it was, or one
 // transaction before, or anew; and what was there is kept.
 func TestFlippedBytes(t *testing.T) {
-	dir := t.TempDir()
+	t.Parallel()
+	dir := folder(t)
 	s, p := session(t, dir, 120)
 	whole := read(t, p.session)
 	used := int(latest(whole).end) * pageSize
@@ -305,7 +307,7 @@ func TestFlippedBytes(t *testing.T) {
 
 // TestCutWhileOpen cuts the file below the map that a transaction reads.
 func TestCutWhileOpen(t *testing.T) {
-	s, p := session(t, t.TempDir(), 200)
+	s, p := session(t, folder(t), 200)
 	runs := 0
 	err := s.Update(t.Context(), theSession, func(tx *Tx) error {
 		if runs++; runs == 1 {
@@ -336,7 +338,7 @@ func TestCutWhileOpen(t *testing.T) {
 
 // TestNewer leaves alone what a later version made.
 func TestNewer(t *testing.T) {
-	s, p := session(t, t.TempDir(), 3)
+	s, p := session(t, folder(t), 3)
 	inBolt(func(tx *bolt.Tx) error { return tx.Bucket(bucketHead).Put(keyFormat, []byte("2")) })(t, p.session)
 	before := read(t, p.session)
 	if err := s.Update(t.Context(), theSession, addLine("q-0")); !errors.Is(err, ErrNewer) {
@@ -359,7 +361,7 @@ func TestNewer(t *testing.T) {
 // TestSeal holds that a file is checked as a whole only when something else wrote
 // to it.
 func TestSeal(t *testing.T) {
-	s, p := session(t, t.TempDir(), 3)
+	s, p := session(t, folder(t), 3)
 	thorough := func() (doubt bool) {
 		t.Helper()
 		err := s.View(t.Context(), theSession, func(tx *Tx) error { doubt = tx.doubt; return nil })
@@ -381,7 +383,7 @@ func TestSeal(t *testing.T) {
 }
 
 func TestHeadOfTwo(t *testing.T) {
-	s, p := session(t, t.TempDir(), 5)
+	s, p := session(t, folder(t), 5)
 	b := read(t, p.session)
 	newer := 0
 	if first, _, _ := (&pages{from: bytes.NewReader(b)}).metaAt(0); latest(b).tx != first.tx {

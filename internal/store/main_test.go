@@ -117,3 +117,14 @@ func journal(t *testing.T, s *Store, id ID) (lines []string, count int) {
 	}
 	return lines, count
 }
+
+// folder is a temporary one, in memory where the machine has a place for that: only
+// the tests of processes that end early need a disk.
+func folder(t testing.TB) string {
+	dir, err := os.MkdirTemp("/dev/shm", "store")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}

@@ -68,6 +68,7 @@ func once(t *testing.T, lines []string) map[string]int {
 
 // TestKilled ends processes at random instants, most of them amid a transaction.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	const rounds, atOnce = 40, 3
 	dir := t.TempDir()
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -88,10 +88,13 @@ func (s *Store) create(p paths, l *lockedfile.File, id ID, f func(*Tx) error) (e
 	}
 	made := false
 	defer func() {
-		if !made {
-			err = errors.Join(err, os.RemoveAll(p.new))
-			_ = os.Remove(p.lock) // nothing is left for it to guard
+		if made {
+			return
 		}
+		if e := os.RemoveAll(p.new); e != nil {
+			err = errors.Join(err, e)
+		}
+		_ = os.Remove(p.lock) // nothing is left for it to guard
 	}()
 	d, err := transact(p.new, l, making, func(t *Tx) error {
 		t.keep = s.keep
