@@ -61,7 +61,7 @@ Exit status: 0 done, 1 error, 2 wrong usage.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(runCommand(), replayCommand(), mapCommand(), classifyCommand(),
-		analyzeCommand(), simulateCommand(), hookCommand())
+		analyzeCommand(), simulateCommand(), hookCommand(), installCommand(), uninstallCommand())
 	strict(root)
 	return root
 }

@@ -20,7 +20,7 @@ type agent struct {
 	user        func(h homes) string // the same for the user
 	ownFile     bool                 // the file has our name
 	next        string               // what the user has to do after a change
-	again       string               // the same after an uninstall
+	again       string               // the same after an uninstall; empty: nothing
 }
 
 // event is one of an agent's events.
@@ -159,7 +159,6 @@ var agents = []*agent{
 		project: ".clinerules/hooks",
 		user:    func(h homes) string { return h.in("", "Documents/Cline/Hooks") },
 		next:    "turn on Enable Hooks in Cline's settings, and the hooks themselves in its Hooks tab. Cline must find the program: if it does not, install with --command and the whole path",
-		again:   "nothing: Cline looks for hooks each time",
 	},
 	{
 		name: "windsurf", title: "Windsurf",

@@ -38,11 +38,16 @@ func (p Plan) Apply() (did []string, err error) {
 		}
 		dirs = append(dirs, w.dirs...)
 	}
-	for _, dir := range slices.Backward(dirs) {
-		_ = os.Remove(dir) // only if it is empty
+	slices.SortFunc(dirs, func(a, b string) int { return len(b) - len(a) }) // what is in a folder first
+	for _, dir := range dirs {
+		_ = os.Remove(dir) // not if something is in it
 	}
 	return did, nil
 }
+
+// toDisk makes what was written last. A test that writes thousands of files goes
+// without.
+var toDisk = (*os.File).Sync
 
 // work is one change under way.
 type work struct {
@@ -77,7 +82,7 @@ func (w *work) stage() error {
 	if w.found.info != nil {
 		err = errors.Join(err, keepOwner(temp, w.found.info), temp.Chmod(w.found.info.Mode().Perm()))
 	}
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+	if err = errors.Join(err, toDisk(temp), temp.Close()); err != nil {
 		return fmt.Errorf("%s: %w; nothing was changed", w.Path, err)
 	}
 	return nil
@@ -158,7 +163,7 @@ func writeRecord(path string, r *record) error {
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+	if err = errors.Join(err, toDisk(temp), temp.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temp.Name(), path)
@@ -192,7 +197,7 @@ func keep(f file) (string, error) {
 			return "", err
 		}
 		_, err = w.Write(f.data)
-		err = errors.Join(err, keepOwner(w, f.info), w.Chmod(f.info.Mode().Perm()), w.Sync(), w.Close())
+		err = errors.Join(err, keepOwner(w, f.info), w.Chmod(f.info.Mode().Perm()), toDisk(w), w.Close())
 		if err != nil {
 			return "", errors.Join(err, os.Remove(name))
 		}

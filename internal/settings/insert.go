@@ -143,6 +143,11 @@ func updated(d *document, a *agent, c command) ([]byte, error) {
 
 // completed adds what is missing.
 func completed(d *document, a *agent, c command) ([]byte, error) {
+	edits, err := completion(d, a, c)
+	return apply(d.body, edits), err
+}
+
+func completion(d *document, a *agent, c command) ([]edit, error) {
 	root := containerOf(d.root)
 	flat := len(root.kids) > 0 && root.oneLine()
 	whole := a.whole(c)
@@ -151,7 +156,7 @@ func completed(d *document, a *agent, c command) ([]byte, error) {
 	}
 	hooks, ok := lookup(d.root, "hooks")
 	if !ok {
-		return apply(d.body, d.add(root, flat, d.pairs(whole))), nil
+		return d.add(root, flat, d.pairs(whole)), nil
 	}
 	obj, isObject := hooks.Value.(*hujson.Object)
 	if !isObject {
@@ -167,7 +172,7 @@ func completed(d *document, a *agent, c command) ([]byte, error) {
 	if rest := whole[:len(whole)-1]; len(rest) > 0 {
 		edits = append(edits, d.add(root, flat, d.pairs(rest))...)
 	}
-	return apply(d.body, edits), nil
+	return edits, nil
 }
 
 // lists adds our entries to the lists of events that are there, and says which

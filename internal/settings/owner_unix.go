@@ -40,7 +40,7 @@ func keepOwner(to *os.File, like fs.FileInfo) error {
 // syncFolder makes a new name last.
 func syncFolder(dir string) {
 	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync() // not every file system can; the file itself is safe
+		_ = toDisk(d) // not every file system can; the file itself is safe
 		_ = d.Close()
 	}
 }

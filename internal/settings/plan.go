@@ -49,7 +49,7 @@ type Plan struct {
 	Changes []Change
 	Settled string   // without changes: why nothing has to change
 	Notes   []string // what the user should know
-	Next    string   // what the user has to do after it
+	Next    string   // what the user has to do after it; empty: nothing
 
 	state string
 }
@@ -61,12 +61,11 @@ type Change struct {
 	After  []byte
 	Remove bool // After is nothing
 
-	found   file
-	mode    fs.FileMode // of a new file, less what the system takes away
-	backup  bool        // Before is worth keeping
-	record  *record     // what to remember; nil: forget it
-	dirs    []string    // folders to remove with the file, if they are empty then
-	comment string      // what to tell beside
+	found  file
+	mode   fs.FileMode // of a new file, less what the system takes away
+	backup bool        // Before is worth keeping
+	record *record     // what to remember; nil: forget it
+	dirs   []string    // folders to remove with the file, if they are empty then
 }
 
 func (r Request) agent() (*agent, error) {
@@ -223,7 +222,7 @@ func Uninstall(r Request) (Plan, error) {
 		if a.scripts {
 			err = p.withoutScripts(r, a, path)
 		} else {
-			err = p.uninstall(r, a, path)
+			err = p.uninstall(r, a, path, a.ownFile)
 		}
 	}
 	if err != nil {
@@ -235,8 +234,9 @@ func Uninstall(r Request) (Plan, error) {
 	return p, p.changeable()
 }
 
-// uninstall plans to give a settings file back as it was.
-func (p *Plan) uninstall(r Request, a *agent, path string) error {
+// uninstall plans to give a settings file back as it was. own: nobody but us
+// would have made it.
+func (p *Plan) uninstall(r Request, a *agent, path string, own bool) error {
 	f, err := find(path)
 	if err != nil || f.info == nil {
 		return err
@@ -258,7 +258,7 @@ func (p *Plan) uninstall(r Request, a *agent, path string) error {
 		return nil
 	}
 	change.After = append(bytes.Clone(f.data[:len(f.data)-len(body)]), without...)
-	made := rec != nil && rec.Missing || rec == nil && a.ownFile && len(backups(f.target)) == 0
+	made := rec != nil && rec.Missing || rec == nil && own && len(backups(f.target)) == 0
 	if empty && made {
 		change.Remove, change.After = true, nil
 		if rec != nil {

@@ -58,7 +58,11 @@ func (p *Plan) withoutPlugin(r Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.uninstall(r, a, hooks.path); err != nil {
+	manifest, err := find(filepath.Join(r.Plugin, filepath.FromSlash(pluginFiles[0].name)))
+	if err != nil {
+		return err
+	}
+	if err := p.uninstall(r, a, hooks.path, bytes.Equal(manifest.data, pluginManifest)); err != nil {
 		return err
 	}
 	if stays := hooks.info != nil && (len(p.Changes) == 0 || !p.Changes[0].Remove); stays {

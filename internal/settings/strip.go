@@ -78,19 +78,26 @@ func (s *stripping) whole() (edits []edit, empty bool) {
 		}
 		edits = append(edits, inner...)
 	}
-	if len(gone) > 0 {
-		for i, m := range obj.Members {
-			ours := !s.was.has("version")
-			if !s.was.known {
-				ours = len(obj.Members)-len(gone) == 1
-			}
-			if s.agent.version && nameOf(m) == "version" && ours {
-				gone[i] = true
-			}
+	for i, m := range obj.Members {
+		if nameOf(m) == "version" && s.versionGoes(m.Value, len(gone), len(obj.Members)) {
+			gone[i] = true
 		}
 	}
 	outer, empty := s.settle(c, gone)
 	return append(edits, outer...), empty && blank(s.root.BeforeExtra) && blank(s.root.AfterExtra)
+}
+
+// versionGoes reports whether the version came with our entries, and nothing
+// that is left needs it.
+func (s *stripping) versionGoes(v hujson.Value, gone, members int) bool {
+	literal, ok := v.Value.(hujson.Literal)
+	switch {
+	case !s.agent.version || s.found == 0 || !ok || string(literal) != "1" || s.was.has("version"):
+		return false
+	case s.was.known:
+		return gone > 0 || s.was.has("hooks")
+	}
+	return gone == members-1
 }
 
 // had reports whether a container must stay even if it is empty.

@@ -58,11 +58,18 @@ func (d *document) invalid(err error) error {
 		return &Error{File: d.file, What: "no valid JSON: " + text, Do: "correct it first"}
 	}
 	_, what, _ := strings.Cut(strings.TrimPrefix(text, "hujson: "), ": ")
-	start := 0
-	for range line - 1 {
-		start += bytes.IndexByte(d.body[start:], '\n') + 1
+	if strings.HasPrefix(what, "invalid literal") {
+		what = "this is no string, number or word of JSON" // without what it holds
 	}
-	at := min(start+column-1, len(d.body))
+	at := column - 1
+	for rest := d.body; line > 1; line-- {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			at = len(d.body) // the line feed that parse has added
+			break
+		}
+		at, rest = at+i+1, rest[i+1:]
+	}
 	e := d.errorAt(at, "no valid JSON: "+what, "correct it first; comments and trailing commas are fine")
 	if len(bytes.TrimSpace(d.body)) == 0 {
 		e.Do = "the file is empty; remove it, or write {} into it"

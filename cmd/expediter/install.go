@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/internal/settings"
+	"github.com/expediter-go/expediter/internal/store"
+)
+
+// installFlags are those of install and uninstall.
+type installFlags struct {
+	verb                       string // install or uninstall
+	scope, project, plugin     string
+	command, mapFile, storeDir string
+	dryRun, yes                bool
+}
+
+func (f *installFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.scope, "scope", "project", "project or user: whose settings")
+	flags.StringVar(&f.project, "project", "", "the project's folder (default: the top of the repository, or this folder)")
+	flags.StringVar(&f.plugin, "plugin", "", "claude-code: a plugin in this folder instead of the settings")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+}
+
+func installCommand() *cobra.Command {
+	f := installFlags{verb: "install"}
+	cmd := &cobra.Command{
+		Use:   "install AGENT",
+		Short: "Write the hooks into a coding agent's settings",
+		Long: `install makes a coding agent ask expediter before each tool call and tell it
+what came of it. It shows the change of the agent's settings, asks, and writes.
+Everything else in them stays as it is, comments and layout included; a copy of
+a file that is changed is kept beside it. A second install changes nothing, one
+with another --command, --map or --store replaces our own entries.
+
+AGENT is one of ` + strings.Join(settings.Agents(), ", ") + `.
+
+The agent will run expediter by its name where that is on the PATH, else by the
+whole path of this program. Only a human may install: see EXPEDITER_OPERATOR.`,
+		Example: `  expediter install claude-code --dry-run
+  expediter install codex --scope user
+  expediter install gemini --map tools.yaml --yes
+  expediter install claude-code --plugin ./expediter-plugin`,
+		Args: cobra.ExactArgs(1), ValidArgs: settings.Agents(),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], settings.Install) },
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&f.command, "command", "", "the program that the agent is to run, as a shell would read it")
+	cmd.Flags().StringVar(&f.mapFile, "map", "", "capability map for the hooks")
+	cmd.Flags().StringVar(&f.storeDir, "store", "", "folder of the sessions for the hooks")
+	return cmd
+}
+
+func uninstallCommand() *cobra.Command {
+	f := installFlags{verb: "uninstall"}
+	cmd := &cobra.Command{
+		Use:   "uninstall AGENT",
+		Short: "Take the hooks out of a coding agent's settings again",
+		Long: `uninstall gives the agent's settings back as install found them, byte for byte,
+and removes files and folders that install made. Where they have been changed
+since, our entries alone are taken out.
+
+AGENT is one of ` + strings.Join(settings.Agents(), ", ") + `. Say --scope, --project and --plugin as at the
+install.`,
+		Example: `  expediter uninstall claude-code --dry-run
+  expediter uninstall codex --scope user`,
+		Args: cobra.ExactArgs(1), ValidArgs: settings.Agents(),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], settings.Uninstall) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+// run plans, shows, asks and applies.
+func (f *installFlags) run(cmd *cobra.Command, agent string, planned func(settings.Request) (settings.Plan, error)) error {
+	if !f.dryRun {
+		if err := requireOperator(f.verb, os.Getenv); err != nil {
+			return err
+		}
+	}
+	r, err := f.request(agent)
+	if err != nil {
+		return err
+	}
+	plan, err := planned(r)
+	if errors.Is(err, settings.ErrAgent) || errors.Is(err, settings.ErrCommand) {
+		return usagef("%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if len(plan.Changes) == 0 {
+		say(out, "", plan.Settled+"; nothing was changed")
+		say(out, "note: ", plan.Notes...)
+		return nil
+	}
+	for _, line := range redact.Lines(plan.Diff(), maxDiffLines, maxDiffWidth) {
+		fmt.Fprintln(out, line)
+	}
+	if f.dryRun {
+		say(out, "note: ", plan.Notes...)
+		say(out, "", "nothing was changed (--dry-run)")
+		return nil
+	}
+	if err := f.confirm(cmd); err != nil {
+		return err
+	}
+	did, err := plan.Apply()
+	say(out, "", did...)
+	if err != nil {
+		return err
+	}
+	say(out, "note: ", plan.Notes...)
+	if plan.Next != "" {
+		say(out, "next: ", plan.Next)
+	}
+	return nil
+}
+
+// Bounds of a diff on the terminal.
+const (
+	maxDiffLines = 5_000
+	maxDiffWidth = 1_000
+)
+
+// say prints texts that may hold names from outside, a line for each.
+func say(w io.Writer, before string, texts ...string) {
+	for _, text := range texts {
+		fmt.Fprintln(w, before+redact.Text(text, maxDiffWidth))
+	}
+}
+
+// confirm asks whether to write, unless --yes says so.
+func (f *installFlags) confirm(cmd *cobra.Command) error {
+	if f.yes {
+		return nil
+	}
+	fmt.Fprint(cmd.OutOrStdout(), "Write this? [y/N] ")
+	answer, err := bufio.NewReader(io.LimitReader(cmd.InOrStdin(), 100)).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	fmt.Fprintln(cmd.OutOrStdout())
+	if answer == "" && err != nil {
+		return errors.New("nobody answered, and nothing was changed; use --yes to write without a question")
+	}
+	return errors.New("nothing was changed")
+}
+
+// request fills in what the flags leave open.
+func (f *installFlags) request(agent string) (r settings.Request, err error) {
+	r = settings.Request{Agent: agent, Env: os.Getenv, Windows: runtime.GOOS == "windows"}
+	switch f.scope {
+	case "project":
+	case "user":
+		r.Scope = settings.User
+	default:
+		return r, usagef("unknown --scope %.40q; use project or user", f.scope)
+	}
+	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
+		r.Home = home
+	}
+	if dir, err := store.Dir("", withoutStore); err == nil {
+		r.State = filepath.Join(dir, "installed")
+	}
+	if r.Project, err = projectFolder(f.project); err != nil {
+		return r, err
+	}
+	for _, path := range []struct {
+		flag string
+		to   *string
+	}{{f.plugin, &r.Plugin}, {f.mapFile, &r.Map}, {f.storeDir, &r.Store}} {
+		if path.flag != "" {
+			if *path.to, err = filepath.Abs(path.flag); err != nil {
+				return r, err
+			}
+		}
+	}
+	if f.verb == "uninstall" {
+		return r, nil
+	}
+	if r.Map != "" {
+		if _, err := os.Stat(r.Map); err != nil {
+			return r, fmt.Errorf("--map: %w", err)
+		}
+	}
+	if f.command != "" {
+		r.Program = settings.Words(f.command)
+		return r, nil
+	}
+	r.Program, err = thisProgram()
+	return r, err
+}
+
+// withoutStore is the environment without a store of one's own: what was
+// installed is remembered in one place.
+func withoutStore(name string) string {
+	if name == "EXPEDITER_STORE" {
+		return ""
+	}
+	return os.Getenv(name)
+}
+
+// projectFolder is the folder given, else the top of the repository around the
+// current one, else that one.
+func projectFolder(given string) (string, error) {
+	dir, err := filepath.Abs(given)
+	if err != nil {
+		return "", err
+	}
+	if given != "" {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			err = errors.New("it is no folder")
+		}
+		if err != nil {
+			return "", fmt.Errorf("--project %s: %w", given, err)
+		}
+		return dir, nil
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
+			return at, nil
+		}
+		if filepath.Dir(at) == at {
+			return dir, nil
+		}
+	}
+}
+
+// thisProgram is how an agent can run the program that is running: by its name
+// where the PATH leads to it, else by its path.
+func thisProgram() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("this program does not know its own path: %w; say it with --command", err)
+	}
+	if found, err := exec.LookPath("expediter"); err == nil && sameFile(found, self) {
+		return []string{"expediter"}, nil
+	}
+	if real, err := filepath.EvalSymlinks(self); err == nil && temporary(real) {
+		return nil, fmt.Errorf("%s will not last; build it to stay (go install ./cmd/expediter) and run that, or say with --command what the agent is to run", self)
+	}
+	return []string{self}, nil
+}
+
+// temporary reports whether a program lies where 'go run' puts it, or anywhere
+// else that is cleared.
+func temporary(path string) bool {
+	dir, err := filepath.EvalSymlinks(os.TempDir())
+	return err == nil && strings.HasPrefix(path, dir+string(filepath.Separator)) || strings.Contains(path, string(filepath.Separator)+"go-build")
+}
+
+// requireOperator stands until operator.Require lands.
+func requireOperator(command string, env func(string) string) error {
+	if env("EXPEDITER_OPERATOR") == "1" || terminal(os.Stdin) != nil {
+		return nil
+	}
+	return fmt.Errorf("%s is for a human at a terminal; run it there", command)
+}
