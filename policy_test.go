@@ -106,7 +106,7 @@ var rooms = map[string]room{
 		"mvdan.cc/sh/v3/syntax": "the programs that a shell text runs (docs/decisions/shell.md)",
 		"golang.org/x/term":     "is a human at the terminal (docs/decisions/term.md)",
 	}},
-	"internal/settings": {libraries: map[string]string{
+	"internal/settings": {rooms: []string{"internal/pattern"}, libraries: map[string]string{
 		"github.com/tailscale/hujson":          "JSON with comments, changed in place (docs/decisions/jsonc.md)",
 		"github.com/rogpeppe/go-internal/diff": "shows a change before it is made (docs/decisions/jsonc.md)",
 	}},

@@ -3,11 +3,12 @@ package settings
 import (
 	"bytes"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/expediter-go/expediter/internal/pattern"
 )
 
 // notes are what the user should know about the rest of an agent's settings.
@@ -148,10 +149,10 @@ func (r Request) geminiNotes(a *agent) []string {
 }
 
 var (
-	tomlTable   = regexp.MustCompile(`^\s*\[{1,2}\s*([^\]]+?)\s*\]`)
-	tomlOff     = regexp.MustCompile(`^\s*(?:codex_)?hooks\s*=\s*false\b`)
-	tomlOffHere = regexp.MustCompile(`^\s*features(?:\.(?:codex_)?hooks\s*=\s*false\b|\s*=\s*\{.*\bhooks\s*=\s*false\b)`)
-	tomlHooks   = regexp.MustCompile(`^\s*hooks(?:\.[A-Z]|\s*=)`)
+	tomlTable   = pattern.New(`^\s*\[{1,2}\s*([^\]]+?)\s*\]`)
+	tomlOff     = pattern.New(`^\s*(?:codex_)?hooks\s*=\s*false\b`)
+	tomlOffHere = pattern.New(`^\s*features(?:\.(?:codex_)?hooks\s*=\s*false\b|\s*=\s*\{.*\bhooks\s*=\s*false\b)`)
+	tomlHooks   = pattern.New(`^\s*hooks(?:\.[A-Z]|\s*=)`)
 )
 
 // codexNotes looks at config.toml beside each hooks.json. It is read line by
@@ -166,12 +167,12 @@ func (r Request) codexNotes(a *agent) []string {
 		}
 		table, off, own := "", false, false
 		for line := range bytes.Lines(data) {
-			if m := tomlTable.FindSubmatch(line); m != nil {
+			if m := tomlTable.RE().FindSubmatch(line); m != nil {
 				table = string(m[1])
 				own = own || table == "hooks" || strings.HasPrefix(table, "hooks.") && !strings.HasPrefix(table, "hooks.state")
 			}
-			off = off || table == "features" && tomlOff.Match(line) || table == "" && tomlOffHere.Match(line)
-			own = own || table == "" && tomlHooks.Match(line)
+			off = off || table == "features" && tomlOff.RE().Match(line) || table == "" && tomlOffHere.RE().Match(line)
+			own = own || table == "" && tomlHooks.RE().Match(line)
 		}
 		if off {
 			notes = append(notes, path+" turns hooks off in [features]: no hook runs until that is gone")
