@@ -57,3 +57,63 @@ func BenchmarkUpdate(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDoubt is an update after something else wrote to the file: once, since it
+// ends the doubt.
+func BenchmarkDoubt(b *testing.B) {
+	s, id := Open(b.TempDir()), theSession
+	fill(b, s, id, 100_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		later(b, s.paths(id).session)
+		if err := s.Update(b.Context(), id, func(*Tx) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkBegin is the first update of a session.
+func BenchmarkBegin(b *testing.B) {
+	s, n := Open(b.TempDir()), 0
+	for b.Loop() {
+		n++
+		if err := s.Update(b.Context(), ID{"codex", fmt.Sprint(n)}, addLine("p-0")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSessions lists as many as are kept.
+func BenchmarkSessions(b *testing.B) {
+	s := Open(folder(b))
+	for n := range 200 {
+		if err := s.Update(b.Context(), ID{"codex", fmt.Sprint(n)}, addLine("p-0")); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if _, err := s.Sessions(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkJournal reads a long one.
+func BenchmarkJournal(b *testing.B) {
+	s, id := Open(folder(b)), theSession
+	fill(b, s, id, 90_000)
+	for b.Loop() {
+		lines := 0
+		err := s.View(b.Context(), id, func(tx *Tx) error {
+			for _, segment := range tx.Segments() {
+				for range segment {
+					lines++
+				}
+			}
+			return nil
+		})
+		if err != nil || lines != 90_000 {
+			b.Fatal(lines, err)
+		}
+	}
+}

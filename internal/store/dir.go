@@ -83,6 +83,9 @@ func readable(text string, most int) string {
 // makeFolders makes the folders that are missing, for their owner alone.
 func (s *Store) makeFolders() error {
 	err := s.checkFolders()
+	if err == nil {
+		return tighten(s.sessions())
+	}
 	if !errors.Is(err, ErrNoSession) {
 		return err
 	}
@@ -106,7 +109,8 @@ func (s *Store) makeFolders() error {
 // checkFolders refuses folders that somebody else could have put a file in; the
 // decisions of an agent must not come from a stranger's file. The store's own
 // folder may be read by others, since it may be one that the user has for more
-// than this; the one for sessions is closed to them. ErrNoSession: one is missing.
+// than this; the one for sessions is closed to them by Update. ErrNoSession: one is
+// missing.
 func (s *Store) checkFolders() error {
 	for _, dir := range []string{s.dir, s.sessions()} {
 		stat := os.Lstat
@@ -126,7 +130,7 @@ func (s *Store) checkFolders() error {
 			return err
 		}
 	}
-	return tighten(s.sessions())
+	return nil
 }
 
 // refusal is an error for a file or folder that strangers have a say in.

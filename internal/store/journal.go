@@ -195,23 +195,22 @@ func (t *Tx) segmentFrom(n uint64) (segment uint64, ok bool) {
 	return segment, ok
 }
 
-// segment are the lines of one segment.
+// segment are the lines of one segment. Each is sought, so that f may append and put
+// meanwhile.
 func (t *Tx) segment(n uint64) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		c := t.lines.Cursor()
-		next := func() (k, v []byte) { return c.Seek(lineKey(n, 0)) }
-		for {
+		for i := uint64(0); ; i++ {
 			var line []byte
 			_ = t.guard(false, func() error {
-				if k, v := next(); len(k) == 16 && binary.BigEndian.Uint64(k) == n {
-					line = t.open(k, v)
+				key := lineKey(n, i)
+				if sealed := t.lines.Get(key); sealed != nil {
+					line = t.open(key, sealed)
 				}
 				return nil
 			})
 			if line == nil || !yield(line) {
 				return
 			}
-			next = c.Next
 		}
 	}
 }

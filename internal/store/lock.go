@@ -44,8 +44,14 @@ type taken struct {
 	err  error
 }
 
+// mostTries is more than sessions are ever removed while one waits.
+const mostTries = 1000
+
 func take(ctx context.Context, path string, flag int) (*lockedfile.File, error) {
-	for ctx.Err() == nil {
+	for try := 0; ctx.Err() == nil; try++ {
+		if try == mostTries {
+			return nil, fmt.Errorf("%s: %w: its lock file is another one each time", path, ErrBusy)
+		}
 		got := make(chan taken)
 		go func() {
 			f, err := lockedfile.OpenFile(path, flag, 0o600)

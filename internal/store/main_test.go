@@ -41,10 +41,11 @@ func process(ctx context.Context, what string, args ...string) *exec.Cmd {
 
 var theSession = ID{"claude-code", "abc"}
 
-// appendLines appends lines WHO-0, WHO-1, ... and prints each when it is there.
+// appendLines appends lines WHO-0, WHO-1, ... to a session and prints each when it is
+// there. Its arguments: the store, the session, WHO, how many.
 func appendLines(args []string) error {
-	dir, who := args[0], args[1]
-	count, err := strconv.Atoi(args[2])
+	dir, id, who := args[0], ID{"claude-code", args[1]}, args[2]
+	count, err := strconv.Atoi(args[3])
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func appendLines(args []string) error {
 	defer cancel()
 	for n := range count {
 		begun := time.Now()
-		if err := s.Update(ctx, theSession, addLine(fmt.Sprint(who, "-", n))); err != nil {
+		if err := s.Update(ctx, id, addLine(fmt.Sprint(who, "-", n))); err != nil {
 			return err
 		}
 		fmt.Fprintln(out, who, n, time.Since(begun).Milliseconds())

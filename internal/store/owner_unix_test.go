@@ -219,7 +219,7 @@ func appendLimited(args []string) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: bytes}); err != nil {
 		return err
 	}
-	return appendLines([]string{args[0], "p", "1000000"})
+	return appendLines([]string{args[0], theSession.Session, "p", "1000000"})
 }
 
 func TestFullDisk(t *testing.T) {

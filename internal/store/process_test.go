@@ -21,7 +21,7 @@ func TestManyProcesses(t *testing.T) {
 	var cmds []*exec.Cmd
 	outs := make([]bytes.Buffer, many)
 	for i := range many {
-		cmd := process(t.Context(), "append", dir, fmt.Sprint("p", i), strconv.Itoa(each))
+		cmd := process(t.Context(), "append", dir, theSession.Session, fmt.Sprint("p", i), strconv.Itoa(each))
 		cmd.Stdout, cmd.Stderr = &outs[i], &outs[i]
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -66,54 +66,82 @@ func once(t *testing.T, lines []string) map[string]int {
 	return next
 }
 
-// TestKilled ends processes at random instants, most of them amid a transaction.
+// TestKilled ends processes at random instants, most of them amid a transaction: in
+// one session all the time, and in sessions that they are just beginning.
 func TestKilled(t *testing.T) {
-	t.Parallel()
-	const rounds, atOnce = 40, 3
-	dir := t.TempDir()
-	rnd := rand.New(rand.NewPCG(1, 2))
-	acknowledged := map[string]int{}
-	for round := range rounds {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rnd.IntN(60_000))*time.Microsecond)
-		var cmds []*exec.Cmd
-		outs := make([]bytes.Buffer, atOnce)
-		for i := range atOnce {
-			cmd := process(ctx, "append", dir, fmt.Sprintf("r%dp%d", round, i), "1000000")
-			cmd.Stdout = &outs[i]
-			if err := cmd.Start(); err == nil { // else it was late already
-				cmds = append(cmds, cmd)
+	tests := []struct {
+		name    string
+		rounds  int
+		session func(round int) string
+	}{
+		{"one session", 30, func(int) string { return theSession.Session }},
+		{"many sessions", 20, func(round int) string { return fmt.Sprint("s", round) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			told := map[string]map[string]int{}
+			for round := range tt.rounds {
+				session := tt.session(round)
+				if told[session] == nil {
+					told[session] = map[string]int{}
+				}
+				killSome(t, dir, session, round, told[session])
 			}
-		}
-		for _, cmd := range cmds {
-			_ = cmd.Wait() // killed
-		}
-		cancel()
-		for _, out := range outs {
-			for line := range strings.Lines(out.String()) {
-				who, _, _ := strings.Cut(line, " ")
-				acknowledged[who]++
+			for session, acknowledged := range told {
+				survived(t, Open(dir), ID{"claude-code", session}, acknowledged)
 			}
+			if aside, err := Open(dir).Aside(); len(aside) != 0 || err != nil {
+				t.Errorf("set aside: %v, %v", aside, err)
+			}
+		})
+	}
+}
+
+// killSome lets three processes append to a session, ends them, and counts what they
+// told of.
+func killSome(t *testing.T, dir, session string, round int, acknowledged map[string]int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.IntN(60_000))*time.Microsecond)
+	defer cancel()
+	var cmds []*exec.Cmd
+	outs := make([]bytes.Buffer, 3)
+	for i := range outs {
+		cmd := process(ctx, "append", dir, session, fmt.Sprintf("r%dp%d", round, i), "1000000")
+		cmd.Stdout = &outs[i]
+		if err := cmd.Start(); err == nil { // else it was late already
+			cmds = append(cmds, cmd)
 		}
 	}
-	lines, counted := journal(t, Open(dir), theSession)
+	for _, cmd := range cmds {
+		_ = cmd.Wait() // killed
+	}
+	for _, out := range outs {
+		for line := range strings.Lines(out.String()) {
+			who, _, _ := strings.Cut(line, " ")
+			acknowledged[who]++
+		}
+	}
+}
+
+// survived checks that a session has what was acknowledged, and can go on at once.
+func survived(t *testing.T, s *Store, id ID, acknowledged map[string]int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := s.Update(ctx, id, addLine("end-0")); err != nil {
+		t.Fatalf("%v: %v", id, err)
+	}
+	lines, counted := journal(t, s, id)
 	if counted != len(lines) {
-		t.Errorf("state counts %d lines, journal has %d", counted, len(lines))
+		t.Errorf("%v: state counts %d lines, journal has %d", id, counted, len(lines))
 	}
 	have := once(t, lines)
 	for who, n := range acknowledged {
-		// one more may be there that was not told yet
-		if got := have[who]; got != n && got != n+1 {
-			t.Errorf("%s: journal has %d lines, and %d were acknowledged", who, got, n)
+		if got := have[who]; got != n && got != n+1 { // one more may be there that was not told yet
+			t.Errorf("%v: %s has %d lines, and %d were acknowledged", id, who, got, n)
 		}
-	}
-	t.Logf("%d lines, %d processes of %d got so far", len(lines), len(acknowledged), rounds*atOnce)
-	if aside, err := Open(dir).Aside(); len(aside) != 0 || err != nil {
-		t.Errorf("set aside: %v, %v", aside, err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if err := Open(dir).Update(ctx, theSession, addLine("end-0")); err != nil {
-		t.Errorf("after all: %v", err)
 	}
 }
 
