@@ -45,18 +45,22 @@ func (a *agent) whole(c command) object {
 // withoutSurplus takes out those of our entries that no event asks for: of
 // another event, hidden by a later key of the same name, or a second one.
 func withoutSurplus(d *document, a *agent, c command) ([]byte, error) {
-	best := map[string]int{} // the entry that stays, by its place
+	type choice struct {
+		at      int // the entry that stays, by its place
+		current bool
+	}
+	best := map[string]choice{}
 	eachOwn(d, a, func(e event, handler hujson.Value) {
-		at, seen := best[e.name]
-		if !seen || !a.current(at, d, c, e) && a.current(handler.StartOffset, d, c, e) {
-			best[e.name] = handler.StartOffset
+		have, seen := best[e.name]
+		current := len(a.changes(handler, c, e)) == 0
+		if !seen || current && !have.current {
+			best[e.name] = choice{handler.StartOffset, current}
 		}
 	})
-	surplus := func(p place) bool {
-		at, ok := best[p.event]
-		return !p.counts || !ok || at != p.handler.StartOffset
-	}
-	body, _, _ := strip(d, a, origin{}, surplus)
+	body, _, _ := strip(d, a, origin{}, func(p place) bool {
+		have, ok := best[p.event]
+		return !p.counts || !ok || have.at != p.handler.StartOffset
+	})
 	return body, nil
 }
 
@@ -85,18 +89,6 @@ func (a *agent) handlers(list hujson.Value) []hujson.Value {
 		}
 	}
 	return all
-}
-
-// current reports whether the entry at an offset runs the command as it would
-// be written now.
-func (a *agent) current(at int, d *document, c command, e event) bool {
-	ok := false
-	eachOwn(d, a, func(_ event, handler hujson.Value) {
-		if handler.StartOffset == at {
-			ok = len(a.changes(handler, c, e)) == 0
-		}
-	})
-	return ok
 }
 
 // changes are what an entry of ours has to become; nil: nothing. A command is

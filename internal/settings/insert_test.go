@@ -184,7 +184,7 @@ func TestInsertRefuses(t *testing.T) {
 		{"hooks of another type", "{\n\t\"hooks\": null}", `f.json:2:11: "hooks" is null, and Small wants an object there; correct or remove it first`},
 		{"an event of another type", `{"hooks": {"Pre": {}}}`, "f.json:1:19: the hooks of Pre are an object, and Small wants a list there; correct or remove them first"},
 		{"too deep", strings.Repeat("[", maxContainers+1), "f.json: more than 100000 lists and objects; this is hardly a settings file; see what is in it"},
-		{"too long", strings.Repeat(" ", maxBytes+1), "f.json: more than 8 MiB; this is hardly a settings file; see what is in it"},
+		{"too long", strings.Repeat(" ", maxBytes+1), "f.json: more than 1 MiB; this is hardly a settings file; see what is in it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -140,6 +140,9 @@ func Install(r Request) (Plan, error) {
 		p.Settled = "the hooks are in " + path + " as they should be"
 	}
 	p.Notes = append(p.Notes, a.notes(r, path)...)
+	if r.Scope == Project && len(p.Changes) > 0 && slices.ContainsFunc(c.words, filepath.IsAbs) {
+		p.Notes = append(p.Notes, "the command holds paths of this machine; whoever shares the project's settings needs the same ones (--scope user keeps them to yourself)")
+	}
 	return p, p.changeable()
 }
 

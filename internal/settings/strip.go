@@ -66,12 +66,12 @@ func all(place) bool { return true }
 func (s *stripping) whole() (edits []edit, empty bool) {
 	obj := s.root.Value.(*hujson.Object)
 	c := containerOf(s.root)
-	gone := map[int]bool{}
+	gone, last := map[int]bool{}, lastOf(obj)
 	for i, m := range obj.Members {
 		if nameOf(m) != "hooks" {
 			continue
 		}
-		inner, vanishes := s.hooks(m.Value, s.counts(obj, i))
+		inner, vanishes := s.hooks(m.Value, last["hooks"] == i)
 		if vanishes && !s.had("hooks") {
 			gone[i] = true
 			continue
@@ -103,14 +103,13 @@ func (s *stripping) versionGoes(v hujson.Value, gone, members int) bool {
 // had reports whether a container must stay even if it is empty.
 func (s *stripping) had(path ...string) bool { return s.was.known && s.was.has(path...) }
 
-// counts reports whether a member is the last of its name.
-func (s *stripping) counts(obj *hujson.Object, i int) bool {
-	for _, later := range obj.Members[i+1:] {
-		if nameOf(later) == nameOf(obj.Members[i]) {
-			return false
-		}
+// lastOf is the last member of each name: the one that counts for readers.
+func lastOf(obj *hujson.Object) map[string]int {
+	last := map[string]int{}
+	for i, m := range obj.Members {
+		last[nameOf(m)] = i
 	}
-	return true
+	return last
 }
 
 func (s *stripping) hooks(v hujson.Value, counts bool) (edits []edit, vanishes bool) {
@@ -118,10 +117,10 @@ func (s *stripping) hooks(v hujson.Value, counts bool) (edits []edit, vanishes b
 	if !ok {
 		return nil, false
 	}
-	gone := map[int]bool{}
+	gone, last := map[int]bool{}, lastOf(obj)
 	for i, m := range obj.Members {
 		event := nameOf(m)
-		inner, vanishes := s.event(m.Value, place{event: event, counts: counts && s.counts(obj, i)})
+		inner, vanishes := s.event(m.Value, place{event: event, counts: counts && last[event] == i})
 		if vanishes && !s.had("hooks", event) {
 			gone[i] = true
 			continue

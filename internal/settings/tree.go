@@ -11,7 +11,7 @@ import (
 
 // Bounds of a settings file.
 const (
-	maxBytes      = 8 << 20
+	maxBytes      = 1 << 20
 	maxContainers = 100_000 // the parser recurses
 )
 
@@ -127,6 +127,9 @@ func lookup(v hujson.Value, name string) (hujson.Value, bool) {
 
 func nameOf(m hujson.ObjectMember) string {
 	literal, _ := m.Name.Value.(hujson.Literal)
+	if !bytes.Contains(literal, []byte(`\`)) {
+		return strings.Trim(string(literal), `"`) // what decoding gives, and sooner
+	}
 	return literal.String()
 }
 
