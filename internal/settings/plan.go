@@ -234,6 +234,11 @@ func Uninstall(r Request) (Plan, error) {
 	if len(p.Changes) == 0 {
 		p.Settled = "there are no hooks of ours in " + path
 	}
+	for _, other := range r.settingsOf(a) {
+		if other != path && a.installedIn(other) {
+			p.Notes = append(p.Notes, other+" has hooks of ours as well; they stay")
+		}
+	}
 	return p, p.changeable()
 }
 

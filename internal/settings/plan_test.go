@@ -193,6 +193,11 @@ func TestModeLinkAndBackup(t *testing.T) {
 	if info, err := os.Lstat(d.file()); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		t.Errorf("the link is gone: %v, %v", info, err)
 	}
+	for _, name := range tree(t, d.State) { // it may hold the user's secrets
+		if info, err := os.Stat(filepath.Join(d.State, name)); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: mode %v, %v", name, info.Mode(), err)
+		}
+	}
 	if got := d.read(real + ".expediter-backup.1"); got != text {
 		t.Errorf("the backup holds %q", got)
 	}
