@@ -62,6 +62,8 @@ Exit status: 0 done, 1 error, 2 wrong usage.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(runCommand(), replayCommand(), mapCommand(), classifyCommand(),
 		analyzeCommand(), simulateCommand(), hookCommand(), installCommand(), uninstallCommand())
+	root.AddCommand(statusCommand(), reportCommand(), sessionsCommand(), journalCommand(), planCommand(),
+		confirmCommand(), resumeCommand(), resetCommand(), openCommand())
 	strict(root)
 	return root
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/internal/store"
 )
 
@@ -47,27 +48,47 @@ var ErrAmbiguous = errors.New("several sessions begin so")
 // store.ErrNoSession; if several begin as wanted.Session says, ErrAmbiguous.
 func Find(ctx context.Context, st *store.Store, wanted Wanted) (Summary, error) {
 	all, err := List(ctx, st)
-	var found []Summary
+	found, none := wanted.Of(all)
+	if errors.Is(none, store.ErrNoSession) {
+		none = errors.Join(none, err)
+	}
+	return found, none
+}
+
+// Of returns the session of a list, the latest first, that is wanted, with the
+// errors of Find. An id that is given whole goes before those that begin so.
+func (w Wanted) Of(all []Summary) (Summary, error) {
+	var found, whole []Summary
 	for _, s := range all {
-		if wanted.holds(s) {
-			found = append(found, s)
+		if !w.holds(s) {
+			continue
 		}
-		if wanted.Session != "" && s.Session == wanted.Session && wanted.holds(s) {
-			return s, nil
+		found = append(found, s)
+		if w.Session != "" && (s.Session == w.Session || s.Name() == w.Session) {
+			whole = append(whole, s)
 		}
+	}
+	if len(whole) > 0 {
+		found = whole
 	}
 	switch {
 	case len(found) == 0:
-		return Summary{}, errors.Join(fmt.Errorf("%w%s; see 'expediter sessions'", store.ErrNoSession, wanted.words()), err)
-	case len(found) > 1 && wanted.Session != "":
-		return Summary{}, fmt.Errorf("%.64q: %w; give more of its id, see 'expediter sessions'", wanted.Session, ErrAmbiguous)
+		return Summary{}, fmt.Errorf("%w%s; see 'expediter sessions'", store.ErrNoSession, w.words())
+	case len(whole) > 1:
+		return Summary{}, fmt.Errorf("%.64q: %w; give its agent or project too, see 'expediter sessions'", w.Session, ErrAmbiguous)
+	case len(found) > 1 && w.Session != "":
+		return Summary{}, fmt.Errorf("%.64q: %w; give more of its id, see 'expediter sessions'", w.Session, ErrAmbiguous)
 	}
 	return found[0], nil
 }
 
 func (w Wanted) holds(s Summary) bool {
-	return strings.HasPrefix(s.Session, w.Session) && (w.Agent == "" || w.Agent == s.Agent) && (w.Project == "" || Within(w.Project, s.Project))
+	return (strings.HasPrefix(s.Session, w.Session) || strings.HasPrefix(s.Name(), w.Session)) &&
+		(w.Agent == "" || w.Agent == s.Agent) && (w.Project == "" || Within(w.Project, s.Project))
 }
+
+// Name is the agent's id of the session as it may be printed, and typed.
+func (m Meta) Name() string { return redact.Text(m.Session, maxID) }
 
 func (w Wanted) words() string {
 	var b strings.Builder

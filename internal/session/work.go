@@ -11,11 +11,11 @@ import (
 )
 
 // Bounds of a to-do list: its items, a text in bytes, the tools and dependencies
-// of one item.
+// of one item. What is beyond them is left out.
 const (
-	maxItems     = 200
-	maxItemText  = 500
-	maxItemTools = 16
+	MaxItems     = 200
+	MaxItemText  = 500
+	MaxItemTools = 16
 )
 
 // item is a sub-task as the session keeps it. Its texts are clean.
@@ -35,6 +35,24 @@ func (t item) name() string {
 	return t.Text
 }
 
+// same reports whether two items are one, as they were before any change.
+func (t item) same(other item) bool { return t.ID == other.ID && t.Text == other.Text }
+
+// Subtask is one item of the list that counts. Its texts are clean.
+type Subtask struct {
+	Todo
+	Tools []string // that it needs, as far as is known
+}
+
+// Plan is the list that counts: the agent's own, if it shows one, else what
+// SetPlan was given.
+func (s *Session) Plan() (list []Subtask, agents bool) {
+	for _, it := range s.list() {
+		list = append(list, Subtask{Todo: Todo{ID: it.ID, Text: it.Text, State: it.State, DependsOn: it.After}, Tools: it.Tools})
+	}
+	return list, len(s.state.Todos) > 0
+}
+
 // todos takes in what the agent wrote to its list.
 func (s *Session) todos(t Todos) { s.change(&s.state.Todos, t) }
 
@@ -42,13 +60,18 @@ func (s *Session) todos(t Todos) { s.change(&s.state.Todos, t) }
 // agent shows none of its own. tools are those that each item needs, by its
 // place; nil: not known.
 func (s *Session) SetPlan(t Todos, tools [][]string) {
+	if t.Replace { // ids may be mere numbers: another text is another sub-task
+		s.state.Plan = slices.DeleteFunc(slices.Clone(s.state.Plan), func(old item) bool {
+			return !slices.ContainsFunc(t.Items, func(next Todo) bool { return clean(next).same(old) })
+		})
+	}
 	s.change(&s.state.Plan, t)
 	for i, needs := range tools {
 		if i >= len(t.Items) || len(needs) == 0 {
 			continue
 		}
 		if k := find(s.state.Plan, clean(t.Items[i]).name()); k >= 0 {
-			s.state.Plan[k].Tools = needs[:min(len(needs), maxItemTools)]
+			s.state.Plan[k].Tools = needs[:min(len(needs), MaxItemTools)]
 		}
 	}
 }
@@ -59,10 +82,10 @@ func (s *Session) change(list *[]item, t Todos) {
 	if t.Replace {
 		*list = nil
 	}
-	for _, todo := range t.Items[:min(len(t.Items), maxItems)] {
+	for _, todo := range t.Items[:min(len(t.Items), MaxItems)] {
 		next := clean(todo)
 		i := find(*list, next.name())
-		if i < 0 && len(*list) < maxItems {
+		if i < 0 && len(*list) < MaxItems {
 			if k := find(old, next.name()); k >= 0 {
 				next.Tools = old[k].Tools
 			}
@@ -81,8 +104,8 @@ func (s *Session) change(list *[]item, t Todos) {
 
 // clean makes what an agent wrote fit to keep.
 func clean(t Todo) item {
-	it := item{ID: redact.Text(t.ID, maxID), Text: redact.Text(t.Text, maxItemText), State: t.State}
-	for _, d := range t.DependsOn[:min(len(t.DependsOn), maxItemTools)] {
+	it := item{ID: redact.Text(t.ID, maxID), Text: redact.Text(t.Text, MaxItemText), State: t.State}
+	for _, d := range t.DependsOn[:min(len(t.DependsOn), MaxItemTools)] {
 		it.After = append(it.After, redact.Text(d, maxID))
 	}
 	return it
@@ -117,7 +140,7 @@ func (s *Session) note(i int, it item) {
 func (s *Session) work(key string) {
 	list := s.list()
 	for i := range list {
-		if t := &list[i]; t.State == TodoActive && len(t.Tools) < maxItemTools && !slices.Contains(t.Tools, key) {
+		if t := &list[i]; t.State == TodoActive && len(t.Tools) < MaxItemTools && !slices.Contains(t.Tools, key) {
 			t.Tools = append(t.Tools, key)
 		}
 	}
@@ -155,7 +178,7 @@ func (s *Session) Report() report.Input {
 func (s *Session) title() string {
 	title := s.Agent + " session"
 	if s.Project != "" {
-		title += " in " + redact.Text(s.Project, maxItemText)
+		title += " in " + redact.Text(s.Project, MaxItemText)
 	}
 	return title
 }

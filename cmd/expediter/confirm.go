@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/session"
+)
+
+// forHumans is the part of a help that all commands for humans share.
+const forHumans = `It is for you, not for the agent: it asks for a terminal, unless
+EXPEDITER_OPERATOR=1 says that a program of yours runs it.`
+
+func confirmCommand() *cobra.Command {
+	var f sessionFlags
+	var why string
+	cmd := &cobra.Command{
+		Use:   "confirm",
+		Short: "Say that the common cause of several failures is gone",
+		Long: `confirm ends the pause of an incident, where several tools failed for one cause.
+Its tools stay open and are tried one after the other; a first success makes the
+others due at once. Look into the cause first.
+
+` + aboutSessions + `
+
+` + forHumans,
+		Example: `  expediter confirm --why "the VPN is up again"`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.control(cmd, func(s *session.Session, _ io.Writer) error {
+				_, err := s.Engine().ConfirmRecovery(why, s.Step(), s.At())
+				if errors.Is(err, expediter.ErrNoSystemicFailure) {
+					return nothingToConfirm(s.Status())
+				}
+				return err
+			})
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&why, "why", "", "what was done about it, for the journal")
+	return cmd
+}
+
+// errNothing: there is nothing for the command to do.
+var errNothing = errors.New("nothing was changed")
+
+func nothingToConfirm(st expediter.Status) error {
+	switch {
+	case st.Paused == expediter.Budget:
+		return fmt.Errorf("no incident is active, %w; it is the failure budget that pauses: run 'expediter resume', or send the agent a message", errNothing)
+	case len(st.Incidents) > 0:
+		return fmt.Errorf("the recovery was confirmed already, %w; 'expediter status' tells when the tools are tried", errNothing)
+	}
+	return fmt.Errorf("no incident is active, %w", errNothing)
+}
+
+// control lets a human's command happen to the session, and prints what has
+// changed and what the agent will see. do may print what else there is to say.
+func (f *sessionFlags) control(cmd *cobra.Command, do func(*session.Session, io.Writer) error) error {
+	if err := requireHuman(cmd.Name(), os.Getenv); err != nil {
+		return err
+	}
+	c, err := f.find(cmd)
+	if err != nil {
+		return err
+	}
+	c.warn(cmd)
+	now := time.Now()
+	var before, after standing
+	var said strings.Builder
+	err = c.update(cmd, now, func(s *session.Session) error {
+		said.Reset()
+		before = look(s, now)
+		err := do(s, &said)
+		after = look(s, now)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	lines := append([]string{fmt.Sprintf("%s session %s", after.Session.Agent, after.Session.ID)}, after.changed(before)...)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", strings.Join(lines, "\n"), said.String())
+	return err
+}
+
+// changed says in lines what is other than before, and what the agent gets for
+// its next request for each tool that is open or has changed.
+func (v standing) changed(before standing) []string {
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for _, t := range v.Tools {
+		i := slices.IndexFunc(before.Tools, func(old toolView) bool { return old.Tool == t.Tool })
+		was := toolView{State: "CLOSED"}
+		if i >= 0 {
+			was = before.Tools[i]
+		}
+		if t.State != was.State {
+			add("%s: %s -> %s", t.Tool, was.State, t.State)
+		}
+		if t.State != was.State || t.Forced != was.Forced || t.Disabled != was.Disabled || v.Paused != before.Paused && t.State != "CLOSED" {
+			add("  a request for %s is now %s", t.Tool, v.answer(t))
+		}
+	}
+	if v.Budget.Consumed != before.Budget.Consumed || v.Budget.Cycle != before.Budget.Cycle {
+		add("%s (before: %d)", v.spent(), before.Budget.Consumed)
+	}
+	switch {
+	case v.Paused == "" && before.Paused != "":
+		add("The pause is over: other tools are called again")
+	case v.Paused != "":
+		add("Every tool is paused (%s): %s", v.Paused, v.HumanActions[0])
+	}
+	return lines
+}
+
+// answer is what a request for a tool gets.
+func (v standing) answer(t toolView) string {
+	switch {
+	case v.Paused != "":
+		return "PAUSE"
+	case t.State == "CLOSED" || t.Disabled:
+		return "CALL"
+	case t.Next.Due:
+		return "PROBE: it is the trial"
+	}
+	text := "SKIP"
+	if t.Route != nil {
+		text += "; instead: " + t.Route.words()
+	}
+	return text + "; next trial: " + v.trial(t)
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/internal/session"
+)
+
+var (
+	taskFile  = regexp.MustCompile(`(?m)^("?subtasks"?\s*:|\{)`)
+	planLead  = regexp.MustCompile(`^\s*(?:([0-9]{1,4})[.)]\s+|[-*+]\s+)?(?:\[([ xX>-])\](?:\s+|$))?`)
+	planTail  = regexp.MustCompile(`\s*\[(tools|after):([^\[\]]*)\]$`)
+	planMarks = map[string]session.TodoState{"": session.TodoPending, " ": session.TodoPending, "x": session.TodoDone, "X": session.TodoDone,
+		">": session.TodoActive, "-": session.TodoDropped}
+)
+
+// parsePlan reads one sub-task from each line, in the form of 'plan set --help'.
+// It reports everything that is wrong, each with its line.
+func parsePlan(name string, data []byte) (plan, error) {
+	var p plan
+	var after [][]string // numbers, by sub-task
+	var places []int     // their lines
+	var errs []error
+	at := 0
+	for line := range strings.Lines(string(data)) {
+		at++
+		line = strings.TrimSpace(strings.ToValidUTF8(line, "\ufffd"))
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		t, numbers, err := parseSubtask(line, len(p)+1)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s:%d: %w", name, at, err))
+		}
+		p, after, places = append(p, t), append(after, numbers), append(places, at)
+	}
+	for i, numbers := range after {
+		for _, typed := range numbers {
+			j, err := p.place(typed)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s:%d: after: %w", name, places[i], err))
+				continue
+			}
+			p[i].DependsOn = append(p[i].DependsOn, p[j].ID)
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	if err := p.check(name); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// parseSubtask reads the line of the sub-task with a number, and the numbers of
+// those that it comes after.
+func parseSubtask(line string, number int) (t session.Subtask, after []string, err error) {
+	lead := planLead.FindStringSubmatch(line)
+	text := line[len(lead[0]):]
+	t.ID, t.State = strconv.Itoa(number), planMarks[lead[2]]
+	for {
+		m := planTail.FindStringSubmatchIndex(text)
+		if m == nil {
+			break
+		}
+		list := listed(text[m[4]:m[5]])
+		if text[m[2]:m[3]] == "tools" {
+			t.Tools = append(list, t.Tools...)
+		} else {
+			after = append(list, after...)
+		}
+		text = text[:m[0]]
+	}
+	t.Tools = cleanAll(t.Tools)
+	t.Text = redact.Text(text, session.MaxItemText)
+	switch {
+	case t.Text == "":
+		err = errors.New("the sub-task has no text; say what is to be done, or take the line out")
+	case lead[1] != "" && lead[1] != t.ID:
+		err = fmt.Errorf("this is sub-task %d, and the line says %s; number the lines from 1, or leave the numbers out", number, lead[1])
+	}
+	return t, after, err
+}
+
+// listed are the names in a list with commas.
+func listed(text string) []string {
+	var names []string
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// text is the plan as parsePlan reads it.
+func (p plan) text() string {
+	var b strings.Builder
+	for i, t := range p {
+		fmt.Fprintf(&b, "%d. [%s] %s", i+1, markOf(t.State), t.Text)
+		if len(t.Tools) > 0 {
+			fmt.Fprintf(&b, " [tools: %s]", redact.Text(strings.Join(t.Tools, ", "), maxPath))
+		}
+		var numbers []string
+		for _, id := range t.DependsOn {
+			if j, ok := p.numbered(id); ok {
+				numbers = append(numbers, strconv.Itoa(j+1))
+			}
+		}
+		if len(numbers) > 0 {
+			fmt.Fprintf(&b, " [after: %s]", strings.Join(numbers, ", "))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// numbered is the index of the sub-task with an id.
+func (p plan) numbered(id string) (int, bool) {
+	for i, t := range p {
+		if t.ID == id {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func markOf(s session.TodoState) string {
+	switch s {
+	case session.TodoDone:
+		return "x"
+	case session.TodoActive:
+		return ">"
+	case session.TodoDropped:
+		return "-"
+	}
+	return " "
+}

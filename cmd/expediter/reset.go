@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/session"
+)
+
+func resetCommand() *cobra.Command {
+	var f sessionFlags
+	var why string
+	cmd := &cobra.Command{
+		Use:   "reset TOOL",
+		Short: "Close a tool's circuit and forget its failures",
+		Long: `reset closes the circuit of a tool, whatever opened it, and clears its counters.
+Calls of it that may have taken effect, which nobody has looked into, count as
+verified from then on: find out first what they did.
+
+TOOL is a name as 'expediter status' prints it, such as Bash/gh; each name has a
+circuit of its own.
+
+` + aboutSessions + `
+
+` + forHumans,
+		Example: `  expediter reset Bash/gh --why "logged in again"`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.control(cmd, func(s *session.Session, said io.Writer) error { return reset(s, args[0], why, said) })
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&why, "why", "", "what was done about it, for the journal")
+	return cmd
+}
+
+func reset(s *session.Session, typed, why string, said io.Writer) error {
+	st := s.Status()
+	tool, err := toolNamed(st, typed)
+	if err != nil {
+		return err
+	}
+	if err := s.Engine().Reset(tool, why, s.Step(), s.At()); err != nil {
+		return err
+	}
+	name := redact.Text(tool, maxTool)
+	fmt.Fprintf(said, "%s is closed, and its counters are cleared\n", name)
+	doubtful := unverified(st, tool)
+	if doubtful == 0 {
+		return nil
+	}
+	fmt.Fprintf(said, "%s of %s that may have taken effect: verified from now on\n", count(doubtful, "failed call"), name)
+	for _, u := range st.Unverified {
+		if u.Tool == tool {
+			fmt.Fprintf(said, "  - step %d: %s\n", u.Step, redact.Text(u.Text, maxWhy))
+		}
+	}
+	return s.Engine().Verified(tool, why, s.Step(), s.At())
+}
+
+// unverified is how many calls of a tool may have taken effect.
+func unverified(st expediter.Status, tool string) int {
+	for _, t := range st.Tools {
+		if t.Tool == tool {
+			return t.Unverified
+		}
+	}
+	return 0
+}

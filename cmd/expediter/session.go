@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/expediter-go/expediter/capability/document"
+	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/session"
+	"github.com/expediter-go/expediter/internal/store"
+)
+
+// storeWait bounds how long a command waits for the hooks that are at work.
+const storeWait = 3 * time.Second
+
+// storeFlag says where the sessions are.
+type storeFlag struct{ dir string }
+
+func (f *storeFlag) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.dir, "store", "", "`folder` of the sessions (default: EXPEDITER_STORE, or expediter below XDG_STATE_HOME)")
+}
+
+// open names the folder and the store in it. Nothing is made.
+func (f *storeFlag) open() (dir string, st *store.Store, err error) {
+	if dir, err = store.Dir(f.dir, os.Getenv); err != nil {
+		return "", nil, err
+	}
+	return dir, store.Open(dir), nil
+}
+
+// sessionFlags say which session a command is about.
+type sessionFlags struct {
+	storeFlag
+	session, agent, project string
+	all                     bool
+}
+
+// aboutSessions is the part of a help that all commands on a session share.
+const aboutSessions = `The session is the latest of the project that the current folder is in, unless
+--session, --agent, --project or --all-projects say otherwise; 'expediter
+sessions' lists all.`
+
+func (f *sessionFlags) register(flags *pflag.FlagSet) {
+	f.storeFlag.register(flags)
+	flags.StringVar(&f.session, "session", "", "`id` of the session, or its beginning")
+	flags.StringVar(&f.agent, "agent", "", "sessions of this `agent` alone, such as claude-code")
+	flags.StringVar(&f.project, "project", "", "sessions of the project that this `folder` is in (default: the current one)")
+	flags.BoolVar(&f.all, "all-projects", false, "the latest session of any project")
+}
+
+// chosen is the session that a command is about, in its store.
+type chosen struct {
+	session.Summary
+	store  *store.Store
+	dir    string
+	unread error // of other sessions, joined
+}
+
+// find returns the session that the flags say.
+func (f *sessionFlags) find(cmd *cobra.Command) (chosen, error) {
+	if f.all && f.project != "" {
+		return chosen{}, usagef("--all-projects and --project contradict each other; leave one out")
+	}
+	dir, st, err := f.open()
+	if err != nil {
+		return chosen{}, err
+	}
+	projects, err := f.projects()
+	if err != nil {
+		return chosen{}, err
+	}
+	ctx, cancel := patient(cmd)
+	defer cancel()
+	all, unread := session.List(ctx, st)
+	var none error
+	for _, project := range projects {
+		found, err := session.Wanted{Session: f.session, Agent: f.agent, Project: project}.Of(all)
+		if err == nil {
+			return chosen{found, st, dir, unread}, nil
+		}
+		if none == nil || !errors.Is(err, store.ErrNoSession) {
+			none = err
+		}
+	}
+	return chosen{}, f.missing(dir, none, unread)
+}
+
+// projects are the names of the folder whose project is meant: as it was given,
+// and without links. The empty one means any project.
+func (f *sessionFlags) projects() ([]string, error) {
+	given := f.project
+	if given == "" && (f.all || f.session != "") {
+		return []string{""}, nil
+	}
+	path, err := filepath.Abs(given) // of nothing, the current folder
+	if err != nil {
+		return nil, fmt.Errorf("the current folder is not known: %w; give one with --project", err)
+	}
+	list := []string{path}
+	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+		list = append(list, real)
+	}
+	return list, nil
+}
+
+// missing says why there is no session, and what to do.
+func (f *sessionFlags) missing(dir string, none, unread error) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: there is no store at %.200q; the first hook call of an agent makes it (see 'expediter install --help'), or give its folder with --store",
+			store.ErrNoSession, dir)
+	}
+	if f.project == "" && f.session == "" && !f.all && errors.Is(none, store.ErrNoSession) {
+		none = fmt.Errorf("%w, and choose one with --session, --project or --all-projects", none)
+	}
+	return errors.Join(none, explained(unread))
+}
+
+// patient is a context that waits for others as long as a command may.
+func patient(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	parent := cmd.Context()
+	if parent == nil {
+		parent = context.Background()
+	}
+	return context.WithTimeout(parent, storeWait)
+}
+
+// view reads the session, with which hooks wait for it: f collects, and prints
+// nothing.
+func (c chosen) view(cmd *cobra.Command, at time.Time, f func(*session.Session) error) error {
+	ctx, cancel := patient(cmd)
+	defer cancel()
+	return explained(session.View(ctx, c.store, c.Summary.ID, at, f))
+}
+
+// update lets f happen to the session; an error of f changes nothing.
+func (c chosen) update(cmd *cobra.Command, at time.Time, f func(*session.Session) error) error {
+	ctx, cancel := patient(cmd)
+	defer cancel()
+	return explained(session.Update(ctx, c.store, c.Summary.ID, at, nil, f))
+}
+
+// warn tells on standard error that sessions could not be read, one of which
+// may have been the latest.
+func (c chosen) warn(cmd *cobra.Command) {
+	if n := len(unjoin(c.unread)); n > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "expediter: %s cannot be read; see 'expediter sessions'\n", count(n, "session"))
+	}
+}
+
+// explained says what to do about an error of the store.
+func explained(err error) error {
+	switch {
+	case errors.Is(err, store.ErrBusy):
+		return fmt.Errorf("%w; try again when the hooks that use it are through", err)
+	case errors.Is(err, store.ErrDamaged):
+		return fmt.Errorf("%w; the next hook call of its agent sets it aside and begins anew", err)
+	}
+	return err
+}
+
+// unjoin are the errors that were joined, each made fit to print.
+func unjoin(err error) []string {
+	if err == nil {
+		return nil
+	}
+	errs := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		errs = joined.Unwrap()
+	}
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = redact.Text(explained(err).Error(), maxPath)
+	}
+	return texts
+}
+
+// errNoTool: a command names a tool that the session does not know.
+var errNoTool = errors.New("no such tool")
+
+// toolNamed returns the tool's own name for what was typed: its name, or the
+// same as it is printed.
+func toolNamed(st expediter.Status, typed string) (string, error) {
+	printed := make([]string, len(st.Tools))
+	for i, t := range st.Tools {
+		if t.Tool == typed {
+			return typed, nil
+		}
+		printed[i] = redact.Text(t.Tool, maxPath)
+	}
+	if i := slices.Index(printed, typed); i >= 0 {
+		return st.Tools[i].Tool, nil
+	}
+	hint := "'expediter status --all' lists those of the session"
+	if near := nearTools(typed, printed); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, ", ") + "? " + hint
+	}
+	return "", fmt.Errorf("%w: %.80q; %s", errNoTool, typed, hint)
+}
+
+// nearTools are at most five tools that may have been meant, the likeliest
+// first.
+func nearTools(typed string, tools []string) []string {
+	var near []string
+	add := func(name string) {
+		if name != "" && len(near) < 5 && !slices.Contains(near, name) {
+			near = append(near, name)
+		}
+	}
+	lower := strings.ToLower(typed)
+	for _, name := range tools {
+		if strings.EqualFold(name, typed) {
+			add(name)
+		}
+	}
+	add(document.Nearest(typed, tools))
+	for _, name := range tools {
+		if low := strings.ToLower(name); lower != "" && (strings.HasPrefix(low, lower) || strings.HasSuffix(low, "/"+lower)) {
+			add(name)
+		}
+	}
+	return near
+}

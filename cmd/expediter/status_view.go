@@ -1,0 +1,252 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/expediter-go/expediter/capability"
+	"github.com/expediter-go/expediter/cascade"
+	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/internal/session"
+	"github.com/expediter-go/expediter/report"
+)
+
+// statusFormat is the version of a standing's JSON. Fields may be added within
+// one version; they are never renamed or given another meaning.
+const statusFormat = 1
+
+// standing is how a session stands at a moment, with all texts cleaned. Times
+// are milliseconds since 1970.
+type standing struct {
+	Format       int                 `json:"format"`
+	Now          int64               `json:"now_ms"`
+	Session      sessionView         `json:"session"`
+	Map          mapView             `json:"map"`
+	Paused       string              `json:"paused"` // systemic, budget or empty
+	HumanMustAct bool                `json:"human_must_act"`
+	HumanActions []string            `json:"human_actions"`
+	ObserveOnly  bool                `json:"observe_only,omitempty"`
+	Budget       *report.Budget      `json:"budget"`
+	Policy       *report.Policy      `json:"policy"`
+	Tools        []toolView          `json:"tools"` // in table order
+	Incidents    []report.Incident   `json:"incidents"`
+	Suspicion    *report.Suspicion   `json:"suspicion,omitempty"`
+	Unverified   []report.Unverified `json:"unverified,omitempty"`
+	Aside        []asideView         `json:"set_aside"`
+	Trouble      []troubleView       `json:"hook_trouble"`
+	Unreadable   []string            `json:"unreadable"`
+}
+
+type sessionView struct {
+	Agent   string `json:"agent"`
+	ID      string `json:"id"`
+	Project string `json:"project"`
+	Began   int64  `json:"began_ms"`
+	Seen    int64  `json:"seen_ms"`
+	Prompts int    `json:"prompts"`
+	Ended   bool   `json:"ended"`
+}
+
+type mapView struct {
+	Source  string `json:"source"`
+	Problem string `json:"problem,omitempty"` // why another source is not used
+}
+
+// toolView is one tool of a session.
+type toolView struct {
+	Tool         string       `json:"tool"`
+	State        string       `json:"state"` // CLOSED, OPEN or HALF-OPEN
+	Health       string       `json:"health"`
+	Fails        int          `json:"consecutive_fails"` // of a tool that is not closed: the run that opened it
+	FailedProbes int          `json:"failed_probes,omitempty"`
+	Opened       int64        `json:"opened_at_ms,omitempty"`
+	Next         *trialView   `json:"next_trial"`   // null: closed
+	LastFailure  *failureView `json:"last_failure"` // null: never
+	LastSuccess  int64        `json:"last_success_ms,omitempty"`
+	Route        *routeView   `json:"route"` // null: closed
+	Forced       bool         `json:"forced,omitempty"`
+	Disabled     bool         `json:"disabled,omitempty"`
+	Unverified   int          `json:"unverified,omitempty"`
+	HumanMustAct bool         `json:"human_must_act"`
+	HumanAction  string       `json:"human_action,omitempty"`
+	asked        bool         // it has come back at least once
+}
+
+// trialView says when an open tool is tried. Attempts, steps and the time are
+// ways to it, of which the first that comes counts.
+type trialView struct {
+	Due       bool   `json:"due"`                     // the next request is the trial
+	InFlight  bool   `json:"in_flight,omitempty"`     // it is under way
+	WaitsFor  string `json:"waits_for,omitempty"`     // confirm, resume or reset: a command; another_breaker
+	Attempts  int64  `json:"attempts_left,omitempty"` // requests for the tool, the trial included
+	Steps     int64  `json:"steps_left,omitempty"`
+	At        int64  `json:"at_ms,omitempty"`         // from then on any request is the trial
+	NotBefore int64  `json:"not_before_ms,omitempty"` // and none before this time
+}
+
+// routeView is where a request for an open tool may go instead.
+type routeView struct {
+	Kind        string `json:"kind"`         // alternative, fallback or reduce
+	Label       string `json:"label"`        // ACCEPTABLE, PARTIAL, UNVERIFIED, FALLBACK or SKIPPED
+	To          string `json:"to,omitempty"` // the alternative
+	Method      string `json:"method,omitempty"`
+	Degradation string `json:"degradation,omitempty"`
+	Ask         string `json:"ask,omitempty"` // of the user
+}
+
+type failureView struct {
+	Class string `json:"class"` // the category
+	Text  string `json:"text"`
+	At    int64  `json:"at_ms"`
+	Step  int64  `json:"step"`
+}
+
+type asideView struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+	At   int64  `json:"at_ms"`
+}
+
+// look makes the standing of a session as it is at now. What is of the store,
+// not of the session, is left empty.
+func look(s *session.Session, now time.Time) standing {
+	st := s.Status()
+	rep := report.New(report.Input{Status: &st})
+	v := standing{Format: statusFormat, Now: now.UnixMilli(), Session: viewOf(s.Meta),
+		Map:    mapView{Source: redact.Text(s.Setup().Source, maxPath), Problem: redact.Text(s.Setup().Problem, maxPath)},
+		Paused: st.Paused.String(), ObserveOnly: st.ObserveOnly, HumanActions: []string{},
+		Budget: rep.Budget, Policy: rep.Policy, Tools: []toolView{}, Incidents: rep.Incidents, Suspicion: rep.Suspicion, Unverified: rep.Unverified,
+		Aside: []asideView{}, Trouble: []troubleView{}, Unreadable: []string{}}
+	if v.Incidents == nil {
+		v.Incidents = []report.Incident{}
+	}
+	if todo := pauseAction(rep, st.Paused); todo != "" {
+		v.HumanActions = append(v.HumanActions, todo)
+	}
+	for i := range st.Tools {
+		t := lookAt(&st, &st.Tools[i], rep.Tools[i], v.Now)
+		if t.HumanMustAct && !slices.Contains(v.HumanActions, t.HumanAction) {
+			v.HumanActions = append(v.HumanActions, t.HumanAction)
+		}
+		v.Tools = append(v.Tools, t)
+	}
+	v.HumanMustAct = len(v.HumanActions) > 0
+	return v
+}
+
+func viewOf(m session.Meta) sessionView {
+	return sessionView{Agent: redact.Text(m.Agent, maxToolName), ID: m.Name(), Project: redact.Text(m.Project, maxPath),
+		Began: m.Began, Seen: m.Seen, Prompts: m.Prompts, Ended: m.Ended}
+}
+
+const confirmAction = "Look into the common cause, then run 'expediter confirm'"
+
+// pauseAction is what the user must do about a pause.
+func pauseAction(rep report.Report, paused expediter.Reason) string {
+	switch paused {
+	case expediter.Systemic:
+		return confirmAction
+	case expediter.Budget:
+		return fmt.Sprintf("%d of %d failures are spent: send the agent a message, or run 'expediter resume'", rep.Budget.Consumed, rep.Budget.Limit)
+	}
+	return ""
+}
+
+// maxTool bounds a tool's name, in runes.
+const maxTool = 300
+
+func lookAt(st *expediter.Status, t *expediter.ToolStatus, row report.Tool, now int64) toolView {
+	v := toolView{Tool: redact.Text(t.Tool, maxTool), State: row.State, Health: row.Health, Fails: row.Fails, FailedProbes: row.FailedProbes,
+		Forced: t.Forced, Disabled: t.Disabled, Unverified: t.Unverified, HumanAction: toolAction(st, t),
+		asked: row.LastFailure != nil || row.LastSuccess != nil}
+	v.HumanMustAct = v.HumanAction != ""
+	if f := row.LastFailure; f != nil {
+		v.LastFailure = &failureView{Class: t.LastFailure.Category.String(), Text: f.Text, At: f.At, Step: f.Step}
+	}
+	if ok := row.LastSuccess; ok != nil {
+		v.LastSuccess = ok.At
+	}
+	if t.State != breaker.Closed {
+		v.Opened, v.Next, v.Route = t.OpenedAt, nextTrial(st, t, now), routeOf(t.ViableRoute)
+	}
+	return v
+}
+
+func routeOf(r *capability.Route) *routeView {
+	if r == nil {
+		return nil
+	}
+	return &routeView{Kind: r.Kind.String(), Label: r.Label.String(), To: redact.Text(r.Tool, maxTool),
+		Method: redact.Text(r.Method, maxWhy), Degradation: redact.Text(r.Degradation, maxWhy), Ask: redact.Text(r.Ask, maxPath)}
+}
+
+// nextTrial says when a tool that is not closed is tried.
+func nextTrial(st *expediter.Status, t *expediter.ToolStatus, now int64) *trialView {
+	v := &trialView{InFlight: t.ProbeInFlight, At: t.NextAt}
+	if t.NotBefore > now {
+		v.NotBefore = t.NotBefore
+	}
+	switch {
+	case t.Forced:
+		v.WaitsFor = "reset"
+	case st.Paused == expediter.Systemic:
+		v.WaitsFor = "confirm"
+	case t.External != nil:
+		v.WaitsFor = "another_breaker"
+	case st.Paused == expediter.Budget:
+		v.WaitsFor = "resume"
+	}
+	soon := t.State == breaker.HalfOpen || v.At > 0 && v.At <= now
+	switch {
+	case t.State == breaker.HalfOpen || t.Forced || t.External != nil:
+	case t.Unit == breaker.Attempts:
+		v.Attempts = max(t.Next, 1)
+		soon = soon || t.Next <= 1
+	case t.Unit == breaker.Steps:
+		v.Steps = max(t.Next, 0)
+		soon = soon || t.Next <= 0
+	}
+	v.Due = soon && !v.InFlight && v.WaitsFor == "" && v.NotBefore == 0
+	return v
+}
+
+// lasting are the classes of failures that do not go away by waiting.
+var lasting = []cascade.Category{cascade.Auth, cascade.Permission, cascade.ToolMissing, cascade.Filesystem}
+
+// toolAction is what the user must do about a tool; empty: nothing, or it may
+// come back by itself.
+func toolAction(st *expediter.Status, t *expediter.ToolStatus) string {
+	name := redact.Text(t.Tool, maxTool)
+	switch {
+	case t.Forced:
+		return fmt.Sprintf("Run %s when %s may be used again", resetOf(name), name)
+	case slices.ContainsFunc(st.Incidents, func(i expediter.Incident) bool { return i.Active && slices.Contains(i.Members, t.Tool) }):
+		return confirmAction
+	case t.Unverified > 0:
+		return fmt.Sprintf("Find out what the %s of %s did that may have taken effect, then run %s", count(t.Unverified, "failed call"), name, resetOf(name))
+	case t.State == breaker.Closed:
+		return ""
+	}
+	failed := slices.Contains(lasting, t.Trip.Category) || t.LastFailure != nil && slices.Contains(lasting, t.LastFailure.Category)
+	advice := report.New(report.Input{Status: &expediter.Status{User: true, Tools: []expediter.ToolStatus{*t}}}).Recommendations
+	if !failed || len(advice) == 0 {
+		return ""
+	}
+	return advice[0]
+}
+
+// plainWord is a name that means itself to every shell.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:@-]*$`)
+
+// resetOf is the command that resets a tool. A name that a shell might read as
+// more than a name is not put into it: people copy commands.
+func resetOf(name string) string {
+	if !plainWord.MatchString(name) {
+		return "'expediter reset' with its name"
+	}
+	return "'expediter reset " + name + "'"
+}
