@@ -3,11 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/internal/session"
 )
 
@@ -33,18 +37,44 @@ of its own: opening Bash leaves Bash/gh as it is.
 			if strings.TrimSpace(reason) == "" {
 				return usagef("--reason is missing; say in a few words why, the agent and the reports will")
 			}
-			return f.control(cmd, func(s *session.Session, _ io.Writer) error {
-				tool, err := toolToOpen(s.Status(), args[0])
-				if err != nil {
-					return err
-				}
-				return s.Engine().ForceOpen(tool, reason, s.Step(), s.At())
-			})
+			return f.control(cmd, func(s *session.Session, said io.Writer) error { return open(s, args[0], reason, said) })
 		},
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the agent and the reports; required")
 	return cmd
+}
+
+func open(s *session.Session, typed, reason string, said io.Writer) error {
+	st := s.Status()
+	tool, err := toolToOpen(st, typed)
+	if err != nil {
+		return err
+	}
+	if below := toolsBelow(st, tool); len(below) > 0 {
+		fmt.Fprintf(said, "%s stay as they are: each has a circuit of its own\n", strings.Join(below, ", "))
+	} else if !wasAsked(st, tool) {
+		name := redact.Text(tool, maxTool)
+		fmt.Fprintf(said, "%s itself was not asked for yet; what is below it, as in %s/…, has circuits of its own\n", name, name)
+	}
+	return s.Engine().ForceOpen(tool, reason, s.Step(), s.At())
+}
+
+// toolsBelow are the tools whose names begin with that of another, at most five.
+func toolsBelow(st expediter.Status, tool string) []string {
+	var below []string
+	for _, t := range st.Tools {
+		if strings.HasPrefix(t.Tool, tool+"/") && t.State != breaker.Open && len(below) < 5 {
+			below = append(below, redact.Text(t.Tool, maxTool))
+		}
+	}
+	return below
+}
+
+func wasAsked(st expediter.Status, tool string) bool {
+	return slices.ContainsFunc(st.Tools, func(t expediter.ToolStatus) bool {
+		return t.Tool == tool && (t.LastFailure != nil || t.LastSuccess != nil)
+	})
 }
 
 // toolToOpen is toolNamed, and takes a name below a known one as well.
@@ -70,5 +100,9 @@ func requireHuman(command string, env func(string) string) error {
 	if env("EXPEDITER_OPERATOR") == "1" {
 		return nil
 	}
-	return fmt.Errorf("%s is for a human", command)
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err == nil {
+		return tty.Close()
+	}
+	return fmt.Errorf("%s is for a human at a terminal; run it yourself, or set EXPEDITER_OPERATOR=1 on a machine that you operate, never for the agent", command)
 }

@@ -101,7 +101,7 @@ func readPlan(cmd *cobra.Command, name string) (plan, error) {
 	case ".yaml", ".yml", ".json":
 		return planOfTask(shown, data)
 	}
-	if taskFile.Match(data) {
+	if isTask(data) {
 		return planOfTask(shown, data)
 	}
 	return parsePlan(shown, data)

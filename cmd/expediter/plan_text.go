@@ -1,23 +1,30 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/internal/pattern"
 	"github.com/expediter-go/expediter/internal/session"
 )
 
 var (
-	taskFile  = regexp.MustCompile(`(?m)^("?subtasks"?\s*:|\{)`)
-	planLead  = regexp.MustCompile(`^\s*(?:([0-9]{1,4})[.)]\s+|[-*+]\s+)?(?:\[([ xX>-])\](?:\s+|$))?`)
-	planTail  = regexp.MustCompile(`\s*\[(tools|after):([^\[\]]*)\]$`)
-	planMarks = map[string]session.TodoState{"": session.TodoPending, " ": session.TodoPending, "x": session.TodoDone, "X": session.TodoDone,
-		">": session.TodoActive, "-": session.TodoDropped}
+	planLead = pattern.New(`^(?:([0-9]{1,4})[.)]\s+|[-*+]\s+)?(?:\[([ xX>-])\](?:\s+|$))?`)
+	planTail = pattern.New(`\s*\[(tools|after):([^\[\]]*)\]$`)
+	taskLine = pattern.New(`(?m)^"?subtasks"?\s*:`)
 )
+
+var planMarks = map[string]session.TodoState{"": session.TodoPending, " ": session.TodoPending, "x": session.TodoDone, "X": session.TodoDone,
+	">": session.TodoActive, "-": session.TodoDropped}
+
+// isTask reports whether an input is a task file, not a list of sub-tasks.
+func isTask(data []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) || taskLine.RE().Match(data)
+}
 
 // parsePlan reads one sub-task from each line, in the form of 'plan set --help'.
 // It reports everything that is wrong, each with its line.
@@ -27,7 +34,7 @@ func parsePlan(name string, data []byte) (plan, error) {
 	var places []int     // their lines
 	var errs []error
 	at := 0
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
 		at++
 		line = strings.TrimSpace(strings.ToValidUTF8(line, "\ufffd"))
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -61,11 +68,11 @@ func parsePlan(name string, data []byte) (plan, error) {
 // parseSubtask reads the line of the sub-task with a number, and the numbers of
 // those that it comes after.
 func parseSubtask(line string, number int) (t session.Subtask, after []string, err error) {
-	lead := planLead.FindStringSubmatch(line)
+	lead := planLead.RE().FindStringSubmatch(line)
 	text := line[len(lead[0]):]
 	t.ID, t.State = strconv.Itoa(number), planMarks[lead[2]]
 	for {
-		m := planTail.FindStringSubmatchIndex(text)
+		m := planTail.RE().FindStringSubmatchIndex(text)
 		if m == nil {
 			break
 		}
@@ -104,8 +111,8 @@ func (p plan) text() string {
 	var b strings.Builder
 	for i, t := range p {
 		fmt.Fprintf(&b, "%d. [%s] %s", i+1, markOf(t.State), t.Text)
-		if len(t.Tools) > 0 {
-			fmt.Fprintf(&b, " [tools: %s]", redact.Text(strings.Join(t.Tools, ", "), maxPath))
+		if tools := cleanAll(t.Tools); len(tools) > 0 {
+			fmt.Fprintf(&b, " [tools: %s]", strings.Join(tools, ", "))
 		}
 		var numbers []string
 		for _, id := range t.DependsOn {

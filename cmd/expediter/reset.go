@@ -56,7 +56,7 @@ func reset(s *session.Session, typed, why string, said io.Writer) error {
 	fmt.Fprintf(said, "%s of %s that may have taken effect: verified from now on\n", count(doubtful, "failed call"), name)
 	for _, u := range st.Unverified {
 		if u.Tool == tool {
-			fmt.Fprintf(said, "  - step %d: %s\n", u.Step, redact.Text(u.Text, maxWhy))
+			fmt.Fprintf(said, "  - %s: %s\n", standing{Now: s.At().UnixMilli()}.clock(u.At), redact.Text(u.Text, maxWhy))
 		}
 	}
 	return s.Engine().Verified(tool, why, s.Step(), s.At())

@@ -42,17 +42,18 @@ it goes on to a later session of the project.
   map              source; problem: why another one is not used
   paused           systemic, budget or empty
   human_must_act   whether something waits for you; human_actions says what
-  budget           cycle, consumed, limit (-1: none), charges
+  budget           cycle, consumed, limit (-1: none)
   tools            for each: tool, state (CLOSED, OPEN, HALF-OPEN), health,
-                   consecutive_fails, opened_at_ms, forced, disabled, unverified,
-                   human_must_act, human_action, and
+                   consecutive_fails, failed_probes, opened_at_ms, last_success_ms,
+                   forced, disabled, unverified, human_must_act, human_action, and
     next_trial     null: closed. due (the next request is the trial), in_flight,
                    waits_for (confirm, resume, reset, another_breaker),
                    attempts_left or steps_left, at_ms (any request from then on),
                    not_before_ms
     last_failure   null: never. class, text, at_ms, step
     route          null: closed. kind, label, to, method, degradation, ask
-  incidents        cause, line, members, active
+  incidents        cause, line, members, active (pausing; else recovering), at_ms
+  unverified       failed calls that may have taken effect: tool, verify, text, at_ms
   set_aside        files that stood in a session's place: path, why, at_ms
   hook_trouble     hook calls of the last day that had an error: at_ms, agent, error
   unreadable       other sessions that cannot be read`,

@@ -77,7 +77,7 @@ const maxShown = 60
 // table is the state table. Lines below a tool say why it is not closed and what
 // stands in for it.
 func (v standing) table(l layout) []string {
-	rows := [][]string{{"Tool", "State", "Fails", "Last failure", "Next trial"}}
+	rows := [][]string{{"Tool", "State", "Fails", "Last failure", "Last success", "Next trial"}}
 	var below [][]string
 	idle := 0
 	for _, t := range v.Tools {
@@ -85,7 +85,7 @@ func (v standing) table(l layout) []string {
 			idle++
 			continue
 		}
-		rows = append(rows, []string{redact.Text(t.Tool, maxShown), t.State, fmt.Sprint(t.Fails), v.failure(t), v.trial(t)})
+		rows = append(rows, []string{redact.Text(t.Tool, maxShown), t.State, fmt.Sprint(t.Fails), v.failure(t), v.clock(t.LastSuccess), v.trial(t)})
 		below = append(below, v.details(t))
 	}
 	lines := columns(rows, l.colours)
@@ -220,10 +220,7 @@ func (v standing) trial(t toolView) string {
 
 func (v standing) spent() string {
 	b := v.Budget
-	switch {
-	case b == nil:
-		return "Failure budget: unknown"
-	case b.Limit < 0:
+	if b.Limit < 0 {
 		return fmt.Sprintf("Failure budget: %d consumed in cycle %d, no limit", b.Consumed, b.Cycle)
 	}
 	return fmt.Sprintf("Failure budget: %d / %d consumed in cycle %d", b.Consumed, b.Limit, b.Cycle)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/internal/pattern"
 	"github.com/expediter-go/expediter/internal/session"
 	"github.com/expediter-go/expediter/report"
 )
@@ -22,23 +22,23 @@ const statusFormat = 1
 // standing is how a session stands at a moment, with all texts cleaned. Times
 // are milliseconds since 1970.
 type standing struct {
-	Format       int                 `json:"format"`
-	Now          int64               `json:"now_ms"`
-	Session      sessionView         `json:"session"`
-	Map          mapView             `json:"map"`
-	Paused       string              `json:"paused"` // systemic, budget or empty
-	HumanMustAct bool                `json:"human_must_act"`
-	HumanActions []string            `json:"human_actions"`
-	ObserveOnly  bool                `json:"observe_only,omitempty"`
-	Budget       *report.Budget      `json:"budget"`
-	Policy       *report.Policy      `json:"policy"`
-	Tools        []toolView          `json:"tools"` // in table order
-	Incidents    []report.Incident   `json:"incidents"`
-	Suspicion    *report.Suspicion   `json:"suspicion,omitempty"`
-	Unverified   []report.Unverified `json:"unverified,omitempty"`
-	Aside        []asideView         `json:"set_aside"`
-	Trouble      []troubleView       `json:"hook_trouble"`
-	Unreadable   []string            `json:"unreadable"`
+	Format       int               `json:"format"`
+	Now          int64             `json:"now_ms"`
+	Session      sessionView       `json:"session"`
+	Map          mapView           `json:"map"`
+	Paused       string            `json:"paused"` // systemic, budget or empty
+	HumanMustAct bool              `json:"human_must_act"`
+	HumanActions []string          `json:"human_actions"`
+	ObserveOnly  bool              `json:"observe_only,omitempty"`
+	Budget       budgetView        `json:"budget"`
+	Policy       *report.Policy    `json:"policy"` // in words
+	Tools        []toolView        `json:"tools"`  // in table order
+	Incidents    []incidentView    `json:"incidents"`
+	Suspicion    *report.Suspicion `json:"suspicion,omitempty"`
+	Unverified   []unverifiedView  `json:"unverified"`
+	Aside        []asideView       `json:"set_aside"`
+	Trouble      []troubleView     `json:"hook_trouble"`
+	Unreadable   []string          `json:"unreadable"`
 }
 
 type sessionView struct {
@@ -54,6 +54,28 @@ type sessionView struct {
 type mapView struct {
 	Source  string `json:"source"`
 	Problem string `json:"problem,omitempty"` // why another source is not used
+}
+
+type budgetView struct {
+	Cycle    int `json:"cycle"`
+	Consumed int `json:"consumed"`
+	Limit    int `json:"limit"` // -1: none
+}
+
+type incidentView struct {
+	Cause   string   `json:"cause"`
+	Line    string   `json:"line"`
+	Members []string `json:"members"`
+	Active  bool     `json:"active"` // pausing; else recovering
+	At      int64    `json:"at_ms"`
+}
+
+// unverifiedView is a failed call that may have taken effect.
+type unverifiedView struct {
+	Tool   string `json:"tool"`
+	Verify string `json:"verify"`
+	Text   string `json:"text"`
+	At     int64  `json:"at_ms"`
 }
 
 // toolView is one tool of a session.
@@ -119,12 +141,16 @@ func look(s *session.Session, now time.Time) standing {
 	v := standing{Format: statusFormat, Now: now.UnixMilli(), Session: viewOf(s.Meta),
 		Map:    mapView{Source: redact.Text(s.Setup().Source, maxPath), Problem: redact.Text(s.Setup().Problem, maxPath)},
 		Paused: st.Paused.String(), ObserveOnly: st.ObserveOnly, HumanActions: []string{},
-		Budget: rep.Budget, Policy: rep.Policy, Tools: []toolView{}, Incidents: rep.Incidents, Suspicion: rep.Suspicion, Unverified: rep.Unverified,
+		Budget: budgetView{rep.Budget.Cycle, rep.Budget.Consumed, rep.Budget.Limit}, Policy: rep.Policy, Suspicion: rep.Suspicion,
+		Tools: []toolView{}, Incidents: []incidentView{}, Unverified: []unverifiedView{},
 		Aside: []asideView{}, Trouble: []troubleView{}, Unreadable: []string{}}
-	if v.Incidents == nil {
-		v.Incidents = []report.Incident{}
+	for _, i := range rep.Incidents {
+		v.Incidents = append(v.Incidents, incidentView{Cause: i.Cause, Line: i.Line, Members: i.Members, Active: i.Active, At: i.At})
 	}
-	if todo := pauseAction(rep, st.Paused); todo != "" {
+	for _, u := range rep.Unverified {
+		v.Unverified = append(v.Unverified, unverifiedView{Tool: u.Tool, Verify: u.Verify, Text: u.Text, At: u.At})
+	}
+	if todo := pauseAction(v.Budget, st.Paused); todo != "" {
 		v.HumanActions = append(v.HumanActions, todo)
 	}
 	for i := range st.Tools {
@@ -146,12 +172,12 @@ func viewOf(m session.Meta) sessionView {
 const confirmAction = "Look into the common cause, then run 'expediter confirm'"
 
 // pauseAction is what the user must do about a pause.
-func pauseAction(rep report.Report, paused expediter.Reason) string {
+func pauseAction(b budgetView, paused expediter.Reason) string {
 	switch paused {
 	case expediter.Systemic:
 		return confirmAction
 	case expediter.Budget:
-		return fmt.Sprintf("%d of %d failures are spent: send the agent a message, or run 'expediter resume'", rep.Budget.Consumed, rep.Budget.Limit)
+		return fmt.Sprintf("%d of %d failures are spent: send the agent a message, or run 'expediter resume'", b.Consumed, b.Limit)
 	}
 	return ""
 }
@@ -240,12 +266,12 @@ func toolAction(st *expediter.Status, t *expediter.ToolStatus) string {
 }
 
 // plainWord is a name that means itself to every shell.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:@-]*$`)
+var plainWord = pattern.New(`^[A-Za-z0-9_][A-Za-z0-9_./:@-]*$`)
 
 // resetOf is the command that resets a tool. A name that a shell might read as
 // more than a name is not put into it: people copy commands.
 func resetOf(name string) string {
-	if !plainWord.MatchString(name) {
+	if !plainWord.RE().MatchString(name) {
 		return "'expediter reset' with its name"
 	}
 	return "'expediter reset " + name + "'"

@@ -177,7 +177,7 @@ func (v standing) since(old standing) []string {
 	if v.Paused != old.Paused {
 		add("%s", v.pauseChange())
 	}
-	if v.Budget != nil && old.Budget != nil && v.Budget.Cycle != old.Budget.Cycle {
+	if v.Budget.Cycle != old.Budget.Cycle {
 		add("%s", v.spent())
 	}
 	return lines
