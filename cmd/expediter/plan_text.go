@@ -18,6 +18,9 @@ var (
 	taskLine = pattern.New(`(?m)^"?subtasks"?\s*:`)
 )
 
+// maxPlanLine bounds what is read of a line, in runes.
+const maxPlanLine = 10_000
+
 var planMarks = map[string]session.TodoState{"": session.TodoPending, " ": session.TodoPending, "x": session.TodoDone, "X": session.TodoDone,
 	">": session.TodoActive, "-": session.TodoDropped}
 
@@ -34,9 +37,9 @@ func parsePlan(name string, data []byte) (plan, error) {
 	var places []int     // their lines
 	var errs []error
 	at := 0
-	for line := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
+	for line := range strings.Lines(string(data)) {
 		at++
-		line = strings.TrimSpace(strings.ToValidUTF8(line, "\ufffd"))
+		line = redact.Text(line, maxPlanLine)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}

@@ -93,14 +93,14 @@ type board struct {
 }
 
 func (b *board) show(v standing) error {
-	room := b.height() - 1
+	room := max(b.height()-1, 1)
 	lines := v.text(b.layout)
 	if len(lines) > room {
 		brief := b.layout
 		brief.brief = true
 		lines = v.text(brief)
 	}
-	if n := len(lines) - room; n > 0 && room > 1 {
+	if n := len(lines) - room; n > 0 {
 		lines = append(lines[:room-1:room-1], fmt.Sprintf("… %s more; make the terminal higher", count(n+1, "line")))
 	}
 	return b.draw(lines)

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/session"
+	"github.com/expediter-go/expediter/internal/store"
+)
+
+func TestToolNamed(t *testing.T) {
+	st := expediter.Status{}
+	for _, name := range []string{"Bash", "Bash/gh", "Bash/git", "github/search", "evil\x1b[2J tool"} {
+		st.Tools = append(st.Tools, expediter.ToolStatus{Tool: name})
+	}
+	tests := []struct{ typed, want, says string }{
+		{"Bash", "Bash", ""},
+		{"Bash/gh", "Bash/gh", ""},
+		{"github/search", "github/search", ""},
+		{"evil tool", "evil\x1b[2J tool", ""},
+		{"bash/gh", "", "did you mean Bash/gh?"},
+		{"gh", "", "did you mean Bash/gh?"},
+		{"github/serch", "", "did you mean github/search?"},
+		{"git", "", "did you mean Bash/git, github/search?"},
+		{"nothing like it", "", "'expediter status --all' lists"},
+		{"", "", "'expediter status --all' lists"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.typed, func(t *testing.T) {
+			got, err := toolNamed(st, tt.typed)
+			if got != tt.want || (err == nil) != (tt.says == "") {
+				t.Fatalf("got %q, %v, want %q", got, err, tt.want)
+			}
+			if err != nil && (!errors.Is(err, errNoTool) || !strings.Contains(err.Error(), tt.says)) {
+				t.Errorf("error %q, want %q in it", err, tt.says)
+			}
+		})
+	}
+}
+
+func TestToolToOpen(t *testing.T) {
+	st := expediter.Status{Tools: []expediter.ToolStatus{{Tool: "Bash"}, {Tool: "github/search"}}}
+	for typed, want := range map[string]string{"Bash": "Bash", "Bash/terraform": "Bash/terraform", "Bash/a/b": "Bash/a/b", "github/search": "github/search",
+		"github/create": "", "github": "", "Bash/": "", "/Bash": "", "Bsh/gh": "", "": ""} {
+		got, err := toolToOpen(st, typed)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: got %q, %v, want %q", typed, got, err, want)
+		}
+	}
+}
+
+// Every session can be named by its short id, unless another has the same id.
+func TestShortIDs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[ab]{1,4}(c[ab]{0,12})?`), 1, 12, rapid.ID[string]).Draw(t, "ids")
+		var all []session.Summary
+		for _, id := range ids {
+			all = append(all, session.Summary{ID: store.ID{Session: id}, Meta: session.Meta{Session: id}})
+		}
+		for i, short := range shortIDs(all) {
+			if found, err := (session.Wanted{Session: short}).Of(all); err != nil || found.Session != ids[i] {
+				t.Errorf("%q of %q finds %q, %v", short, ids[i], found.Session, err)
+			}
+			if len(short) < min(leastID, len(ids[i])) {
+				t.Errorf("%q is shorter than it need be", short)
+			}
+		}
+	})
+}
+
+// printable leaves nothing for a terminal to obey, and says the same.
+func FuzzPrintable(f *testing.F) {
+	for _, seed := range []string{"plain", "\u009b2J", "\u202e\u2066", "\x7f\ufeff\U000e0001", "é—😀", "\ufffd"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		line, err := json.Marshal(map[string]string{"text": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := printable(line)
+		for i, r := range string(out) {
+			if unprintable(r) {
+				t.Fatalf("%q has %q at %d", out, r, i)
+			}
+		}
+		var was, is map[string]string
+		if err := errors.Join(json.Unmarshal(line, &was), json.Unmarshal(out, &is)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(was, is); diff != "" {
+			t.Errorf("-was +is\n%s", diff)
+		}
+	})
+}
+
+func TestUnjoin(t *testing.T) {
+	a, b := errors.New("a"), fmt.Errorf("b: %w", store.ErrDamaged)
+	want := []string{"a", "b: " + store.ErrDamaged.Error() + "; the next hook call of its agent sets it aside and begins anew"}
+	if diff := cmp.Diff(want, unjoin(errors.Join(a, b))); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if got := unjoin(nil); got != nil {
+		t.Errorf("got %q of nothing", got)
+	}
+}
