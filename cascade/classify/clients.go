@@ -1,6 +1,9 @@
 package classify
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // clients are the programs that ask a remote service, with the subcommands
 // that do; none named: all of them.
@@ -36,6 +39,25 @@ var (
 func (c command) remote() bool {
 	subs, ok := clients[c.program]
 	return ok && !c.waits && (subs == nil || slices.Contains(subs, c.sub))
+}
+
+// complaint is the end of an output, the last lines with which a client speaks of
+// itself: it could not do what it was to do. Empty: it says no such thing.
+func (c command) complaint(output string) string {
+	if !c.remote() {
+		return ""
+	}
+	output = strings.TrimRight(clean(output[max(0, len(output)-window):]), space)
+	start := len(output)
+	for start > 0 {
+		from := strings.LastIndexByte(output[:start-1], '\n') + 1
+		line := strings.ToLower(output[from:start])
+		if without(line, strings.ToLower(c.program)+": ", "fatal: ", "error: ", "npm error ", "npm err! ") == line {
+			break
+		}
+		start = from
+	}
+	return output[start:]
 }
 
 // shellLimit reports whether a timeout tells about the command, not about the

@@ -34,6 +34,18 @@ var coldCalls = []struct {
 	{"unmarked success", 0, func() Verdict {
 		return Observe(Observation{Protocol: Agent, Agent: Codex, Tool: "my_tool", Unmarked: true, Result: "3 errors found: connection refused (exit 1)"})
 	}},
+	{"success of Codex", 0, func() Verdict {
+		return Observe(Observation{Protocol: Agent, Agent: Codex, Tool: "Bash", Input: in(`{"command":"curl https://x.example"}`),
+			Payload: in(`"12:00 connect ECONNREFUSED: exit code 1"`)})
+	}},
+	{"success of Gemini", 0, func() Verdict {
+		return Observe(Observation{Protocol: Agent, Agent: Gemini, Tool: "run_shell_command", Input: in(`{"command":"npm test"}`),
+			Payload: in(`{"llmContent":"Output: error: x\nProcess Group PGID: 7","returnDisplay":"x"}`)})
+	}},
+	{"success of Copilot", 0, func() Verdict {
+		return Observe(Observation{Protocol: Agent, Agent: Copilot, Tool: "bash", Input: in(`{"command":"npm test"}`),
+			Payload: in(`{"resultType":"success","textResultForLlm":"error: x\n<exited with exit code 0>"}`)})
+	}},
 	{"missing module", 3, failedBash("npm test", "Exit code 1\nError: Cannot find module 'express'")},
 	{"failing tests", 4, failedBash("go test ./...", "Exit code 1\n--- FAIL: TestParse (0.00s)\n    parse_test.go:31: got 3, want 4: invalid argument\nFAIL\texample.com/app/parse\t0.012s\nFAIL")},
 	{"missing file", 5, failedBash("ls /nope", "Exit code 2\nls: cannot access '/nope': No such file or directory")},

@@ -21,7 +21,7 @@ var shellTools = map[string]bool{
 	"bash": true, "sh": true, "zsh": true, "shell": true, "powershell": true, "pwsh": true, "cmd": true, "local_shell": true,
 	"run_shell_command": true, "run_terminal_cmd": true, "run_terminal_command": true, "run_in_terminal": true,
 	"execute_bash": true, "execute_command": true, "execute_shell": true, "exec_command": true, "shell_command": true,
-	"terminal": true, "runcommand": true, "run_command": true, "run_shell": true, "run_bash": true, "exec": true,
+	"run_commands": true, "terminal": true, "runcommand": true, "run_command": true, "run_shell": true, "run_bash": true, "exec": true,
 	"container.exec": true, "developer__shell": true, "bash_tool": true, "execute": true,
 }
 
@@ -80,8 +80,33 @@ func (o Observation) commandInput() (text string, argv []string) {
 			return "", argv
 		}
 	}
-	return "", nil
+	return strings.Join(commandList(in["commands"]), "\n"), nil
 }
+
+// commandList is the commands of a list: texts, or {"command":…,"args":[…]}; one of
+// them may stand for the list.
+func commandList(raw json.RawMessage) (commands []string) {
+	list := array(raw)
+	if list == nil {
+		list = []json.RawMessage{raw}
+	}
+	for _, item := range list {
+		text := str(item)
+		if f := object(item); f != nil {
+			text = f.text("command")
+			for _, arg := range array(f["args"]) {
+				text += " " + quoted(str(arg))
+			}
+		}
+		if text != "" {
+			commands = append(commands, text)
+		}
+	}
+	return commands
+}
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // valueFlags are the flags of programs with subcommands that take the next
 // word.

@@ -16,7 +16,8 @@
 // structured results alone (shapes*.go, a function for each agent), never in
 // ordinary output; of the output of a program that prints what it was asked for
 // only its own messages count. A result that nothing marks as an error counts
-// as one only in the form of an error report (unmarked.go).
+// as one only in the form of an error report (unmarked.go), or where the client of
+// a remote service ends with a message of its own.
 //
 // Everything here is pure and safe for concurrent use.
 package classify

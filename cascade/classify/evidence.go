@@ -16,6 +16,7 @@ type evidence struct {
 	told     class    // what a field of the payload settles
 	toldBy   string   // empty: none does
 	fallback class    // what the payload means if nothing else is known; zero: nothing
+	spoken   bool     // the text is the harness's own, no program has printed it
 	own      *ownRule // the user's rule that decided; nil: none did
 }
 
@@ -26,8 +27,8 @@ func newEvidence(o Observation, cmd command) *evidence {
 	if e.toldBy != "" && !e.Observation.failed() {
 		e.Result = strings.TrimPrefix(e.toldBy, payloadPrefix) // the text is that of a success
 	}
-	if e.Unmarked && !e.failed() && isReport(e.Result) && !cmd.printed(e.Result) {
-		e.Failed = true
+	if e.Unmarked && !e.failed() {
+		e.readUnmarked()
 	}
 	e.exit = e.ExitCode
 	if e.exit == nil && e.Class == "nonzero" {
@@ -37,6 +38,16 @@ func newEvidence(o Observation, cmd command) *evidence {
 		e.readText()
 	}
 	return e
+}
+
+// readUnmarked takes a result that nothing marks for an error if it is in the
+// form of a report, or if the client of a remote service ends with one.
+func (e *evidence) readUnmarked() {
+	if isReport(e.Result) && !e.cmd.printed(e.Result) {
+		e.Failed = true
+	} else if line := e.cmd.complaint(e.Result); line != "" {
+		e.Failed, e.Result = true, line
+	}
 }
 
 // readText makes the text of a failure ready, and the exit code that it tells.

@@ -7,13 +7,16 @@ import (
 	"strings"
 )
 
-// maxHost bounds the host in a key, in bytes.
-const maxHost = 200
+// Bounds of the host in a key, in bytes, and of the URLs of a call.
+const (
+	maxHost = 200
+	maxURLs = 64
+)
 
 // fetchTools are the names, in lower case, under which agents read a page of
 // the web.
 var fetchTools = map[string]bool{
-	"webfetch": true, "web_fetch": true, "fetch": true, "fetch_url": true, "fetch_webpage": true, "fetch_web_page": true,
+	"webfetch": true, "web_fetch": true, "fetch": true, "fetch_url": true, "fetch_web_content": true, "fetch_webpage": true, "fetch_web_page": true,
 	"url_fetch": true, "get_url": true, "http_request": true, "httprequest": true, "http_get": true,
 	"read_url": true, "read_url_content": true, "readurl": true, "open_url": true, "view_url": true,
 	"web_reader": true, "webreader": true, "scrape": true, "scrape_url": true, "visit": true, "visit_page": true,
@@ -27,12 +30,42 @@ func (o Observation) host() string {
 		return ""
 	}
 	in := object(o.Input)
-	text := in.text("url", "Url", "URL", "uri")
-	var several []string
-	if text == "" && json.Unmarshal(in["urls"], &several) == nil && len(several) == 1 {
-		text = several[0]
+	if text := in.text("url", "Url", "URL", "uri"); text != "" {
+		return hostOf(text)
 	}
-	return hostOf(text)
+	var several []string
+	if json.Unmarshal(in["urls"], &several) != nil {
+		for _, request := range array(in["requests"]) { // Cline
+			several = append(several, object(request).text("url"))
+		}
+	}
+	if several == nil {
+		several = addresses(in.text("prompt")) // Gemini
+	}
+	return commonHost(several)
+}
+
+// commonHost is the host of all URLs, if that is one.
+func commonHost(urls []string) string {
+	host := ""
+	for i, url := range urls[:min(len(urls), maxURLs)] {
+		if next := hostOf(url); i == 0 || next == host {
+			host = next
+		} else {
+			return ""
+		}
+	}
+	return host
+}
+
+// addresses are the URLs in a text.
+func addresses(text string) (urls []string) {
+	for word := range strings.FieldsSeq(head(text, 4*window)) {
+		if strings.Contains(word, "://") {
+			urls = append(urls, strings.Trim(word, punctuation))
+		}
+	}
+	return urls
 }
 
 // hostOf is the host of a URL in lower case, with its port if that is not the

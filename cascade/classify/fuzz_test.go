@@ -36,6 +36,10 @@ func FuzzPayload(f *testing.F) {
 	f.Add("run_shell_command", `{"llmContent":"x\nExit Code: 6","error":{"type":"no_space_left","message":"x"}}`, "Traceback (most recent call last)", "1e999", 3, byte(3), true)
 	f.Add("x", `{"jsonrpc":"2.0","error":{"code":-32001,"message":"x","data":[{"reason":"y"}]},"result":{"task":{"status":{"state":"failed"}}}}`, "test_build", "6m0s", 16, byte(9), true)
 	f.Add("mcp__a__b", `{"content":[{"text":"x"},3,[]],"isError":true}`, "", "NaN", -1, byte(10), true)
+	f.Add("bash", `{"resultType":"success","textResultForLlm":"x\n<exited with exit code 6>"}`, "[bash for 'x'] Result:\nCommand x\nExit code: 6\nOutput:\n", "", 0, byte(4), true)
+	f.Add("execute_command", `{"success":true,"result":"The tool execution failed with the following error:\n<error>\nx"}`, `{"status":"error","message":"The tool execution failed"}`, "", 0, byte(5), false)
+	f.Add("WebSearch", `{"results":["Web search error: unavailable",{}]}`, "", "", 0, byte(0), false)
+	f.Add("web_fetch", `{"llmContent":[{"text":"x"},{"text":"Exit Code: 6\nSignal:"}]}`, "curl: (6) x\ncurl: (7) y", "", 0, byte(2), true)
 	agents := []AgentName{ClaudeCode, Codex, Gemini, Cursor, Copilot, Cline, Windsurf, SWEAgent, OpenHands, "", "other", Inspect}
 	at := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, tool, payload, text, value string, grpc int, agent byte, unmarked bool) {

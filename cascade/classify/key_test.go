@@ -163,11 +163,14 @@ func TestPunycode(t *testing.T) {
 func FuzzKey(f *testing.F) {
 	f.Add("mcp__a__b", "", `{"command":"rg x"}`, byte(0))
 	f.Add("WebFetch", "", `{"url":"https://u:p@\u00fc.example:8443/x"}`, byte(3))
+	f.Add("run_commands", "", `{"commands":["cd x",{"command":"rg","args":["it's","$(y)"]},7]}`, byte(3))
+	f.Add("web_fetch", "", `{"prompt":"(https://a.example/x), http://a.example:80 ://"}`, byte(3))
+	f.Add("fetch_web_content", "a", `{"requests":[{"url":"https://a.example"},{"url":7}]}`, byte(3))
 	f.Add("use_mcp_tool", "a/b\n", `{"server_name":"a\u0000/b"}`, byte(1))
 	f.Fuzz(func(t *testing.T, tool, server, input string, protocol byte) {
 		o := Observation{Protocol: Protocol(protocol % 4), Tool: tool, Server: server, Input: []byte(input)}
 		checkKey(t, Key(o))
-		for _, name := range [...]string{"Bash", "WebFetch", "use_mcp_tool"} {
+		for _, name := range [...]string{"Bash", "WebFetch", "use_mcp_tool", "run_commands"} {
 			o.Tool = name
 			checkKey(t, Key(o))
 		}

@@ -12,6 +12,8 @@ func (o Observation) served() (server, tool string) {
 		server, tool = o.Server, o.Tool
 	case strings.HasPrefix(o.Tool, "mcp__"): // Claude Code, Codex
 		server, tool, _ = strings.Cut(o.Tool[len("mcp__"):], "__")
+	case strings.HasPrefix(o.Tool, "mcp--"): // Roo Code
+		server, tool, _ = strings.Cut(o.Tool[len("mcp--"):], "--")
 	case strings.HasPrefix(o.Tool, "@"): // Amazon Q
 		server, tool, _ = strings.Cut(o.Tool[1:], "/")
 	case brokers[o.Tool]:
@@ -28,12 +30,18 @@ func (o Observation) served() (server, tool string) {
 	return server, tool
 }
 
+func (o Observation) isServed() bool {
+	server, _ := o.served()
+	return server != ""
+}
+
 // withoutServer takes the prefix off that agents put before a server's tool.
 func withoutServer(tool, server string) string {
 	if rest, ok := strings.CutPrefix(tool, "MCP:"); ok { // Cursor
 		return rest
 	}
-	for _, s := range [...]string{server, strings.Map(plainServer, server)} {
+	plain := strings.Map(plainServer, server)
+	for _, s := range [...]string{server, plain, strings.ReplaceAll(plain, "-", "_")} {
 		for _, prefix := range [...]string{"mcp_" + s + "_", s + "__", s + "_", s + "-", s + "/"} { // Gemini, OpenCode, Copilot
 			if rest, ok := strings.CutPrefix(tool, prefix); ok && rest != "" {
 				return strings.TrimPrefix(rest, "_")

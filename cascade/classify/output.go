@@ -19,7 +19,7 @@ var printers = map[string][]string{
 // speakers start the messages of a shell, of git and of a harness, whatever
 // program ran.
 var speakers = [...]string{
-	"bash: ", "sh: ", "zsh: ", "(eval):", "fatal: ", "error: ", "exit code ",
+	"bash: ", "sh: ", "zsh:", "(eval):", "fatal: ", "error: ", "exit code ",
 	"command not found", "command timed out", "command did not",
 }
 
@@ -52,7 +52,7 @@ func (c command) isPrinter() bool {
 // an unknown program and of another tool is all of it.
 func (e *evidence) messages() string {
 	c := e.cmd
-	if !isShellTool(e.Tool) || c.program == "" || c.remote() {
+	if !isShellTool(e.Tool) || c.program == "" || c.remote() || e.spoken {
 		return e.text
 	}
 	lines := strings.Split(e.text, "\n")
@@ -68,8 +68,10 @@ func (e *evidence) messages() string {
 // prints reports whether a line is output, not a message of the program.
 func (c command) prints(line string) bool {
 	line = strings.ToLower(strings.TrimSpace(line))
-	if speaker, _, ok := strings.Cut(line, ": "); ok && lastElement(speaker) == strings.ToLower(c.program) {
-		return false
+	if speaker, _, ok := strings.Cut(line, ": "); ok {
+		if name := lastElement(speaker); name == strings.ToLower(c.program) || shells[name] {
+			return false
+		}
 	}
 	return !slices.ContainsFunc(speakers[:], func(s string) bool { return strings.HasPrefix(line, s) })
 }

@@ -114,7 +114,7 @@ func (e *evidence) readPayload() {
 // a payload.
 func (o Observation) toldInText() bool {
 	switch o.Agent {
-	case Codex, Cline:
+	case Codex, Cline, Copilot:
 		return o.Result != ""
 	case ClaudeCode:
 		return strings.HasPrefix(o.Result, movedAway)

@@ -38,6 +38,8 @@ func claudeShape(e *evidence, f fields) {
 		if status, ok := f.number("code"); ok && status >= 400 {
 			e.HTTPStatus, e.Result = status, fmt.Sprintf("HTTP %d %s", status, f.text("codeText"))
 		}
+	case e.Tool == "WebSearch":
+		claudeSearch(e, f)
 	case e.Tool == "Grep" || e.Tool == "Glob":
 		if f.says("timedOut", true) {
 			e.tell(timeout, "timedOut")
@@ -49,6 +51,26 @@ func claudeShape(e *evidence, f fields) {
 	}
 	if s := f.text("error"); s != "" && f["is_interrupt"] != nil {
 		e.fail(s)
+	}
+}
+
+// searchErrors are the codes of a search of the web that failed. A session has
+// so many searches.
+var searchErrors = map[string]class{
+	"too_many_requests": rateLimit, "max_uses_exceeded": rateLimit, "unavailable": upstream,
+	"invalid_tool_input": invalidInput, "query_too_long": invalidInput, "request_too_large": invalidInput,
+}
+
+// claudeSearch: one of the results is a text that says why there are none.
+func claudeSearch(e *evidence, f fields) {
+	list := array(f["results"])
+	for _, raw := range list[:min(len(list), 64)] {
+		code, ok := strings.CutPrefix(str(raw), "Web search error: ")
+		if c, known := searchErrors[strings.TrimSpace(code)]; ok && known {
+			e.tell(c, strings.TrimSpace(code))
+		} else if ok {
+			e.fail(str(raw))
+		}
 	}
 }
 
@@ -99,48 +121,6 @@ func cursorShape(e *evidence, f fields) {
 		e.exited(code, join(f.text("stderr"), f.text("stdout", "output")))
 	}
 	mcpResult(e, f)
-}
-
-// copilotShape: the toolResult of a hook, or the fields of a failure.
-func copilotShape(e *evidence, f fields) {
-	kind := f.text("resultType", "result_type")
-	if inner := f.object("error"); inner != nil {
-		kind = inner.text("code")
-		e.fail(inner.text("message"))
-	} else if s := f.text("error"); s != "" {
-		e.fail(s)
-	}
-	switch kind {
-	case "rejected", "denied":
-		e.tell(userDenied, "resultType")
-	case "cancelled", "canceled", "aborted":
-		e.tell(cancelled, "resultType")
-	case "timeout":
-		e.tell(timeout, "resultType")
-	case "failure", "error":
-		e.fail(f.text("textResultForLlm", "text_result_for_llm"))
-	}
-	if f.says("success", false) {
-		e.fail(f.object("result").text("content"))
-	}
-}
-
-// clineShape: success is a truth value, and Roo Code's status a word. That a call
-// was refused, or left alone for another's sake, is a text.
-func clineShape(e *evidence, f fields) {
-	if f.says("success", false) {
-		e.fail(f.text("result", "error"))
-	}
-	text := strings.TrimSpace(join(f.text("result"), e.Result))
-	switch {
-	case f.text("status") == "denied":
-		e.tell(userDenied, "status")
-	case strings.HasPrefix(text, "The user denied this operation"):
-		e.tell(userDenied, "denial")
-	case strings.HasSuffix(text, "due to user rejecting a previous tool."),
-		strings.HasPrefix(text, "Tool [") && strings.Contains(text, "] was not executed"):
-		e.tell(cancelled, "not executed")
-	}
 }
 
 // windsurfShape: only MCP tools have a result.

@@ -48,7 +48,8 @@ func codexExit(e *evidence, f fields) {
 }
 
 // codexText reads the exit code out of a result that is a text: out of its
-// head, or out of the object that it is.
+// head, or out of the object that it is. What the hooks of newer versions get of
+// a command is its output alone.
 func codexText(e *evidence) {
 	text := e.Result
 	if text == "" {
@@ -67,6 +68,9 @@ func codexText(e *evidence) {
 	}
 	code, ok := codexCode(top)
 	if !ok {
+		if len(e.Payload) > 0 { // of a hook, where nothing else tells
+			e.Result, e.Unmarked = text, true
+		}
 		return
 	}
 	e.exited(code, "")

@@ -1,6 +1,9 @@
 package classify
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // geminiErrors are the types of a tool's error. The zero class: the text
 // decides.
@@ -41,6 +44,9 @@ var geminiTail = [...]string{"Signal:", "Background PIDs:", "Process Group PGID:
 // geminiShape: the tool_response of AfterTool, or a tool call of a chat file.
 func geminiShape(e *evidence, f fields) {
 	text := f.text("llmContent", "output")
+	if text == "" {
+		text = cmp.Or(f.blocks("llmContent"), f.object("llmContent").text("text"))
+	}
 	switch fault := f.object("error"); {
 	case fault != nil:
 		e.geminiError(fault.text("type"), fault.text("message"))
@@ -85,6 +91,7 @@ func (e *evidence) geminiError(kind, message string) {
 		e.tell(c, kind)
 	}
 	e.fail(message)
+	e.spoken = true
 	if e.Result == "" {
 		e.Result = kind
 	}

@@ -43,6 +43,7 @@ func TestWordsOfAgentsDecide(t *testing.T) {
 		payload string // %s is the word
 		words   map[string]class
 	}{
+		{Observation{Agent: ClaudeCode, Tool: "WebSearch"}, `{"results":["Web search error: %s"]}`, searchErrors},
 		{Observation{Agent: Gemini}, `{"error":{"type":%q,"message":"x"}}`, geminiErrors},
 		{Observation{Agent: Gemini}, `{"error":{"type":%q,"message":"x"}}`, geminiFallbacks},
 		{Observation{Agent: OpenHands}, `{"error":"x","classification":{"cause":%q}}`, openHandsCauses},

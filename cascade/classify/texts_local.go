@@ -3,7 +3,11 @@ package classify
 // firstTexts are what would be taken for something else further down.
 var firstTexts = []textRule{
 	{class: invalidInput, lit: "message larger than max", example: "rpc error: code = ResourceExhausted desc = grpc: received message larger than max (4194305 vs. 4194304)"},
-	{class: none, lit: "expediter", pattern: `\A\s*expediter(?::| skip| pause)`, example: "expediter SKIP: WebFetch is open (network); next trial in 2 attempts"},
+	{class: none, lit: "expediter", pattern: `\A\s*expediter(?::| skip| pause)|\bexpediter: (?:skip|pause)\b`, example: "expediter SKIP: WebFetch is open (network); next trial in 2 attempts"},
+	{class: invalidInput, lit: "string to replace", pattern: `\A\W*(?:tool_use_error>)?(?:error: )?(?:string to replace not found|found \d+ matches of the string to replace)`, example: "<tool_use_error>String to replace not found in file.\nString: return errors.New(\"connection refused\")"},
+	{class: invalidInput, lit: "search block", pattern: `\A\W*(?:the search block:|this is likely because the search block)`, example: "The SEARCH block:\nreturn ECONNREFUSED\n...does not match anything in the file."},
+	{class: invalidInput, lit: "apply_patch verification failed", pattern: `\A\W*apply_patch verification failed`, example: "apply_patch verification failed: Failed to find expected lines in a.go:\nreturn ECONNREFUSED"},
+	{class: invalidInput, lit: "no replacement was performed", pattern: `\A\W*no replacement was performed`, example: "No replacement was performed, old_str `ECONNREFUSED` did not appear verbatim in a.py."},
 	{class: config, lit: "-3202", pattern: `-3202[0-2]\b`, example: "-32021 Server requires the elicitation capability for this request"},
 	{class: config, lit: "unsupported protocol version", example: "Unsupported protocol version: 1900-01-01"},
 	{class: none, lit: "-32042", pattern: `-32042\b`, example: "MCP error -32042: URL elicitation required"},

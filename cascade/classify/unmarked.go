@@ -31,12 +31,17 @@ var reportForms = [...]reportForm{
 	{[]string{"unknown ", "no such "}, pattern.New(`\A(?:unknown|no such) (?:tool|function)\b`), "Unknown tool: search"},
 	{[]string{"failed to "}, pattern.New(`\Afailed to \w+[^\n]{0,240}\z`), "Failed to connect to the database"},
 	{[]string{"/bin/", "bash: ", "zsh: ", "dash: ", "sh: "}, pattern.New(`\A(?:/bin/)?(?:ba|z|da)?sh: (?:line )?(?:\d+: )?[^\n]*: (?:command )?not found\s*\z`), "bash: line 1: rg: command not found"},
+	{[]string{"zsh:", "(eval):"}, pattern.New(`\A(?:zsh|\(eval\)):\d+: command not found: \S+\s*\z`), "zsh:1: command not found: rg"},
 	{[]string{"fatal: "}, pattern.New(`\Afatal: [^\n]{0,240}\s*\z`), "fatal: not a git repository"},
 	{[]string{"http ", "api "}, pattern.New(`\A(?:http|api) (?:error|status)(?: code)?:? ?[45]\d\d\b`), "HTTP error 503: try later"},
 	{[]string{"http ", "4", "5"}, pattern.New(`\A(?:http )?[45]\d\d (?:client error|server error|too many requests|bad gateway|service unavailable|gateway time-?out|internal server error|unauthorized|forbidden)\b`), "503 Service Unavailable"},
 	{[]string{"<tool_use_error>"}, pattern.New(`\A<tool_use_error>`), "<tool_use_error>Error: No such tool available: x</tool_use_error>"},
 	{[]string{"<error>"}, pattern.New(`\A<error>`), "<error>it broke</error>"},
 	{[]string{"mcp error -"}, pattern.New(`\Amcp error -\d+`), "MCP error -32000: Connection closed"},
+	{[]string{"tool call error: "}, pattern.New(`\Atool call error: `), "tool call error: tool call failed for `db/query`"},
+	{[]string{"exec", "command ", "patch "}, pattern.New(`\A(?:exec|exec command|command|patch) rejected by (?:the )?user\b`), "exec command rejected by user"},
+	{[]string{"exec_command failed"}, pattern.New(`\Aexec_command failed\b`), "exec_command failed for `rg`: No such file or directory"},
+	{[]string{"aborted by ", "wall time: "}, pattern.New(`\A(?:wall time: [\d.]{1,12} seconds\n)?aborted by (?:the )?user\b`), "aborted by user after 3.2s"},
 	{[]string{"expediter"}, pattern.New(`\Aexpediter(?::| skip| pause)`), "expediter SKIP: WebFetch is open"},
 }
 

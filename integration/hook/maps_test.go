@@ -194,7 +194,7 @@ func TestDefaultMapsServeCalls(t *testing.T) {
 		{classify.Codex, "Bash", `{"command":"rg x"}`, "Bash/rg", "Bash/rg"},
 		{classify.Codex, "apply_patch", `{"command":"*** Begin Patch"}`, "apply_patch", "apply_patch"},
 		{classify.Gemini, "run_shell_command", `{"command":"grep -r x ."}`, "run_shell_command/grep", "run_shell_command/grep"},
-		{classify.Gemini, "web_fetch", `{"prompt":"read https://a.example/x"}`, "web_fetch", "web_fetch"},
+		{classify.Gemini, "web_fetch", `{"prompt":"read https://a.example/x"}`, "web_fetch/a.example", "web_fetch"},
 		{classify.Cursor, "Shell", `{"command":"go test ./...","working_directory":"/w"}`, "Shell/go", "Shell"},
 		{classify.Copilot, "bash", `{"command":"gh pr list"}`, "bash/gh", "bash"},
 		{classify.Copilot, "web_fetch", `{"url":"https://a.example"}`, "web_fetch/a.example", "web_fetch"},
@@ -221,11 +221,7 @@ func TestDefaultMapsRouteToNamesThatAreWatched(t *testing.T) {
 	eachMap(t, func(t *testing.T, agent classify.AgentName, m capability.Map) {
 		for _, e := range m {
 			for _, a := range e.Alternatives {
-				in := input
-				if agent == classify.Gemini { // its addresses stand in the prompt
-					in = `{"command":"make","prompt":"read https://a.example"}`
-				}
-				if key := keyOf(agent, a.Tool, in); key != a.Tool {
+				if key := keyOf(agent, a.Tool, input); key != a.Tool {
 					t.Errorf("%s: alternative %s, whose calls have keys such as %s; name one of those", e.Tool, a.Tool, key)
 				}
 				if _, ok := m.Lookup(a.Tool); !ok {

@@ -3,7 +3,6 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"github.com/expediter-go/expediter/cascade/classify"
@@ -139,7 +138,7 @@ func (d *clineDecoder) user(m *clineMessage, blocks []clineBlock) {
 	for _, b := range blocks {
 		switch b.Type {
 		case "tool_result":
-			s.result(resulted{id: b.ToolUseID, how: Flagged, at: at, obs: clineOutcome(contentText(b.Content), b.IsError)})
+			s.result(resulted{id: b.ToolUseID, how: Flagged, at: at, obs: classify.Observation{Result: contentText(b.Content), Failed: b.IsError}})
 		case "text":
 			if r, ok := d.markup.result(b.Text); ok {
 				r.at = at
@@ -164,65 +163,4 @@ func (d *clineDecoder) speech(text string) bool {
 		}
 	}
 	return d.document && text != "" && !strings.HasPrefix(text, "<environment_details>") && !strings.HasPrefix(text, "[ERROR]")
-}
-
-// clineOutcome reads the forms in which Cline and Roo Code write down a result.
-// They are how the recording marks a failure: without one the call succeeded.
-func clineOutcome(text string, failed bool) classify.Observation {
-	o := classify.Observation{Result: text, Failed: failed}
-	var roo struct{ Status, Message, Error string }
-	switch {
-	case strings.HasPrefix(text, "The tool execution failed with the following error:"):
-		o.Failed, o.Result = true, within(text, "<error>", "</error>")
-	case strings.HasPrefix(text, `{"status":`) && json.Unmarshal([]byte(text), &roo) == nil:
-		o.Payload = json.RawMessage(text)
-		if roo.Status == "error" && rooErrors[roo.Message] {
-			o.Failed = true
-			if roo.Error != "" {
-				o.Result = roo.Error
-			}
-		}
-	case strings.HasPrefix(text, "Command "):
-		o.ExitCode = clineExit(text)
-	}
-	return o
-}
-
-// rooErrors are the messages of Roo Code's own errors, to tell them from JSON
-// that a tool returned.
-var rooErrors = map[string]bool{
-	"The tool execution failed":     true,
-	"Access blocked by .rooignore":  true,
-	"Invalid JSON argument":         true,
-	"Tool does not exist on server": true,
-	"Server is not configured":      true,
-}
-
-// clineExit reads the exit code from the lines before a command's output, nil
-// if there is none.
-func clineExit(text string) *int {
-	before, _, _ := strings.Cut(text, "\nOutput:")
-	_, rest, ok := strings.Cut(before, "Exit code: ")
-	if !ok {
-		return nil
-	}
-	value, _, _ := strings.Cut(rest, "\n")
-	code, err := strconv.Atoi(strings.TrimSpace(value))
-	if err != nil {
-		return nil
-	}
-	return &code
-}
-
-// within is the text between two marks, without white space around it; all
-// after the first where the second is missing, and the whole without the first.
-func within(text, from, to string) string {
-	_, rest, ok := strings.Cut(text, from)
-	if !ok {
-		return text
-	}
-	if i := strings.LastIndex(rest, to); i >= 0 {
-		rest = rest[:i]
-	}
-	return strings.TrimSpace(rest)
 }

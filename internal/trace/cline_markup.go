@@ -102,11 +102,11 @@ func nextTag(text string, wanted func(string) bool) (name, body, rest string, ok
 func (c *clineMarkup) result(text string) (resulted, bool) {
 	if id := c.asked; id != "" {
 		c.asked = ""
-		return resulted{id: id, how: Flagged, obs: clineOutcome(text, false)}, true
+		return resulted{id: id, how: Flagged, obs: classify.Observation{Result: text}}, true
 	}
 	if name, ok := notExecuted(text); ok {
 		id := c.take(name)
-		return resulted{id: id, how: Flagged, obs: clineOutcome(text, true)}, id != ""
+		return resulted{id: id, how: Flagged, obs: classify.Observation{Result: text, Failed: true}}, id != ""
 	}
 	name, ok := strings.CutPrefix(text, "[")
 	end := strings.IndexAny(name, " ]")
@@ -120,7 +120,7 @@ func (c *clineMarkup) result(text string) (resulted, bool) {
 		c.asked = id
 		return resulted{}, false
 	}
-	return resulted{id: id, how: Flagged, obs: clineOutcome(body, false)}, id != ""
+	return resulted{id: id, how: Flagged, obs: classify.Observation{Result: body}}, id != ""
 }
 
 // notExecuted is the tool of a call that Cline left alone, because it takes

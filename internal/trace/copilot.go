@@ -2,8 +2,6 @@ package trace
 
 import (
 	"encoding/json"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/expediter-go/expediter/cascade/classify"
@@ -182,42 +180,17 @@ func (d *copilotDecoder) complete(e *copilotEvent) error {
 	return nil
 }
 
+// observation is the text of the result; what it says is in the payload.
 func (c *copilotCompletion) observation() classify.Observation {
 	var result struct {
-		Content  string `json:"content"`
-		Contents []struct {
-			ExitCode *int `json:"exitCode"` // of a shell
-		} `json:"contents"`
+		Content string `json:"content"`
 	}
 	if json.Unmarshal(c.Result, &result) != nil {
 		result.Content = contentText(c.Result)
 	}
 	o := classify.Observation{Failed: !c.Success, Result: result.Content}
-	for _, part := range result.Contents {
-		if part.ExitCode != nil {
-			o.ExitCode = part.ExitCode
-		}
-	}
-	if o.ExitCode == nil {
-		o.ExitCode = copilotExit(result.Content)
-	}
 	if c.Error != nil {
 		o.Result = c.Error.Message
 	}
 	return o
-}
-
-// copilotExit reads the exit code that the shell tools write at the end of a
-// command's output, nil if there is none.
-func copilotExit(text string) *int {
-	text, ok := strings.CutSuffix(strings.TrimSpace(text), ">")
-	i := strings.LastIndex(text, "<exited with exit code ")
-	if !ok || i < 0 {
-		return nil
-	}
-	code, err := strconv.Atoi(text[i+len("<exited with exit code "):])
-	if err != nil {
-		return nil
-	}
-	return &code
 }

@@ -9,32 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestExitCodeWithinText(t *testing.T) {
-	code := func(n int) *int { return &n }
-	tests := []struct {
-		name string
-		read func(string) *int
-		text string
-		want *int
-	}{
-		{"copilot", copilotExit, "FAIL\n<exited with exit code 127>", code(127)},
-		{"copilot, white space after it", copilotExit, "<exited with exit code 0>\n", code(0)},
-		{"copilot, not at the end", copilotExit, "<exited with exit code 1>\nmore", nil},
-		{"copilot, no number", copilotExit, "<exited with exit code >", nil},
-		{"cline", clineExit, "Command executed in terminal. Command execution was not successful, inspect the cause and adjust as needed.\nExit code: 1\nOutput:\nExit code: 9", code(1)},
-		{"cline, same line", clineExit, "Command executed in terminal within working directory '/srv'. Exit code: 0\nOutput:\n", code(0)},
-		{"cline, in the output only", clineExit, "Command executed.\nOutput:\nExit code: 1", nil},
-		{"cline, no number", clineExit, "Exit code: <undefined, notify user>\nOutput:\n", nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, tt.read(tt.text)); d != "" {
-				t.Errorf("-want +got:\n%s", d)
-			}
-		})
-	}
-}
-
 func TestClineMarkupCalls(t *testing.T) {
 	tests := []struct {
 		name, text string
