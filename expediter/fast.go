@@ -56,7 +56,7 @@ func (x *Engine) fastCall(t *tool, step, at int64) CallID {
 	}
 	if w := t.word.Load(); w&wordFast == 0 || w>>wordBits >= seq {
 		if !t.declared {
-			t.flying.Add(-1)
+			t.land()
 		}
 		x.burn(seq)
 		return 0
@@ -68,6 +68,14 @@ func (x *Engine) fastCall(t *tool, step, at int64) CallID {
 func (t *tool) fly(seq uint64) {
 	t.flying.Add(1)
 	t.used.Store(seq)
+}
+
+// land counts a call that is no longer in flight. One that was issued while the
+// tool was declared was never counted, and is recorded here if Restore was given
+// another map meanwhile.
+func (t *tool) land() {
+	for n := t.flying.Load(); n > 0 && !t.flying.CompareAndSwap(n, n-1); n = t.flying.Load() {
+	}
 }
 
 // burn gives up a number that was drawn and cannot be issued.
@@ -91,7 +99,7 @@ func (x *Engine) fastSuccess(id CallID, step, at int64) bool {
 		return false
 	}
 	if !t.declared {
-		t.flying.Add(-1)
+		t.land()
 	}
 	if s, a := x.clock.now(); step > s || at > a || t.okStep.Load() != s || t.okAt.Load() != a {
 		step, at = x.clock.advance(step, at)
@@ -195,7 +203,7 @@ func (x *Engine) take(id CallID) (*tool, callInfo, error) {
 		return nil, callInfo{}, err
 	}
 	if !t.declared {
-		t.flying.Add(-1)
+		t.land()
 	}
 	info := x.special[id]
 	delete(x.special, id)

@@ -192,3 +192,21 @@ func TestRegression_PendingCallsOlderThanTheRing(t *testing.T) {
 		t.Errorf("the first call: %v, want no error", err)
 	}
 }
+
+// A call that was issued while its tool was declared is recorded in an engine
+// whose map lacks the tool: what it counts in flight stays what its snapshot
+// says.
+func TestRegression_ToolsInFlightThatTheMapLosesAreNotCountedBelowZero(t *testing.T) {
+	r := newRig(t, expediter.Config{Tools: tools("Grep")})
+	call := r.ask("Grep", "CALL").Call
+	x, err := expediter.Restore(expediter.Config{}, r.x.Snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Record(call, expediter.Success(), r.step, r.now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.Snapshot().Tools[0].Flying; got != 0 {
+		t.Errorf("%d calls in flight, want 0", got)
+	}
+}
