@@ -55,7 +55,7 @@ var networkTexts = []textRule{
 	{class: network, lit: "failure", pattern: `\b(?:send|recv|receive) failure\b`, example: "curl: (55) Send failure"},
 	{class: network, lit: "terminated", pattern: `: terminated$`, example: "TypeError: terminated"},
 	{class: network, lit: "socket", pattern: `\bsocket (?:is|was|has been) (?:closed|destroyed)|\bsocket closed`, example: "Socket is closed"},
-	{class: network, lit: "not connected", pattern: `^(?:.*: )?not connected\.?$|\bserver .*is not connected|\bendpoint is not connected|\btransport (?:is )?not connected`, example: "Error: Not connected"},
+	{class: network, lit: "not connected", pattern: `^(?:.*: )?not connected\.?$|\bserver (?:.*is )?not connected|\bendpoint is not connected|\btransport (?:is )?not connected`, example: "Error: Not connected"},
 	{class: network, lit: "enotconn", pattern: `\benotconn\b`, example: "Error: ENOTCONN: shutdown"},
 	{class: network, lit: "has been closed", pattern: `\b(?:browser|context|page|target|connection|session|stream|channel|socket|pipe|transport|client|server)\b.*has been closed`, example: "Target page, context or browser has been closed"},
 	{class: network, lit: "session terminated", example: "Session terminated"},
