@@ -33,6 +33,7 @@ type Call struct {
 // journal does not: it is kept to spare each process the reading of it.
 type state struct {
 	Step    int64            `json:"step,omitempty"`
+	Ahead   int64            `json:"ahead,omitempty"`   // milliseconds that the session's time is ahead of the clock: see setTime
 	Batches map[string]batch `json:"batches,omitempty"` // by subagent
 	Ends    bool             `json:"ends,omitempty"`    // the agent tells when a batch is through
 	Flying  []flying         `json:"flying,omitempty"`  // oldest first
@@ -74,6 +75,9 @@ func (s *Session) Before(c Call) Ruling {
 	key := classify.Key(c.Observation)
 	if k, ok := s.knows(c.ID); ok && !k.GaveUp {
 		return Ruling{Key: key, Again: true, Decision: expediter.Decision{Verb: k.Verb, Would: k.Verb, Reason: k.Reason}}
+	}
+	if c.ID != "" && s.flight(c, key) >= 0 { // so many others came since that it is not known any more
+		return Ruling{Key: key, Again: true, Decision: expediter.Decision{Verb: expediter.Call, Would: expediter.Call}}
 	}
 	step := s.stepOf(c.Subagent)
 	d := s.decide(c, key, step)

@@ -48,7 +48,7 @@ type Meta struct {
 	Session string `json:"session"`           // the agent's id of it, hostile
 	Project string `json:"project,omitempty"` // the folder it works in, hostile; empty: unknown
 	Began   int64  `json:"began"`             // milliseconds since 1970
-	Seen    int64  `json:"seen"`              // of the latest event
+	Seen    int64  `json:"seen"`              // of the latest event, by the clock
 	Prompts int    `json:"prompts,omitempty"` // of the user
 	Ended   bool   `json:"ended,omitempty"`   // the agent said so; a later event begins it again
 }
@@ -63,6 +63,7 @@ type Session struct {
 	engine *expediter.Engine
 	state  state
 	new    bool
+	remade bool  // the setup is another one than before
 	about  about // what the event now being applied is about
 	err    error // of the journal
 }
@@ -98,10 +99,11 @@ func Update(ctx context.Context, st *store.Store, id store.ID, at time.Time, cho
 // View shows a session as it is. What f does to it is not kept.
 func View(ctx context.Context, st *store.Store, id store.ID, at time.Time, f func(*Session) error) error {
 	return st.View(ctx, id, func(tx *store.Tx) error {
-		s := &Session{tx: tx, at: at}
+		s := &Session{tx: tx}
 		if err := s.read(); err != nil {
 			return err
 		}
+		s.setTime(at)
 		var err error
 		if s.engine, err = s.restore(tx.Get(keyEngine), expediter.Config{}); err != nil {
 			return err
@@ -111,23 +113,24 @@ func View(ctx context.Context, st *store.Store, id store.ID, at time.Time, f fun
 }
 
 func load(tx *store.Tx, id store.ID, at time.Time, choose Choose) (*Session, error) {
-	s := &Session{tx: tx, at: at}
+	s := &Session{tx: tx}
 	if err := s.read(); err != nil {
 		return nil, err
 	}
+	s.setTime(at)
 	if s.new = s.Began == 0; s.new {
 		s.Meta = Meta{Agent: id.Agent, Session: id.Session, Began: at.UnixMilli()}
 	}
-	changed := false
 	if choose != nil {
 		setup, err := choose(s.setup)
 		if err != nil {
 			return nil, err
 		}
-		changed = s.new || setup.Stamp != s.setup.Stamp
-		s.setup = setup
+		if s.remade = s.new || setup.Stamp != s.setup.Stamp; s.remade {
+			s.setup = setup
+		}
 	}
-	return s, s.begin(changed)
+	return s, s.begin()
 }
 
 // read takes in what the store has. What cannot be read any more is an error:
@@ -145,11 +148,26 @@ func (s *Session) read() error {
 	return nil
 }
 
+// maxWait is what processes wait for each other at most: so much earlier than
+// the latest event may a clock be read that was not put back.
+const maxWait = time.Minute
+
+// setTime is the session's time at a reading of the clock. The engine's time
+// never goes back; if the clock is put back, time goes on from where it was, or
+// no trial would be due until the clock has caught up.
+func (s *Session) setTime(clock time.Time) {
+	if back := s.Seen - clock.UnixMilli(); back > maxWait.Milliseconds() {
+		s.state.Ahead += back
+		s.Seen = clock.UnixMilli()
+	}
+	s.at = clock.Add(time.Duration(s.state.Ahead) * time.Millisecond)
+}
+
 // begin makes the engine go on where it was. A change of what it is made of,
 // like a journal that has grown long, begins a segment with a start event.
-func (s *Session) begin(changed bool) error {
+func (s *Session) begin() error {
 	snapshot := s.tx.Get(keyEngine)
-	silent := !changed && snapshot != nil && s.tx.SegmentLen() > 0 && s.tx.SegmentLen() < maxSegment
+	silent := !s.remade && snapshot != nil && s.tx.SegmentLen() > 0 && s.tx.SegmentLen() < maxSegment
 	if !silent {
 		if err := s.tx.NewSegment(); err != nil {
 			return err
@@ -195,23 +213,24 @@ func (s *Session) save() error {
 	if s.err != nil {
 		return fmt.Errorf("session: journal: %w", s.err)
 	}
-	s.Seen = max(s.Seen, s.at.UnixMilli())
-	for _, part := range [...]struct {
-		key   string
-		value any
-	}{{keyMeta, s.Meta}, {keySetup, s.setup}, {keyEngine, s.engine.Snapshot()}, {keyState, s.state}} {
-		data, err := json.Marshal(part.value)
-		if err != nil {
-			return fmt.Errorf("session: %s: %w", part.key, err)
-		}
-		if bytes.Equal(data, s.tx.Get(part.key)) {
-			continue
-		}
-		if err := s.tx.Put(part.key, data); err != nil {
+	s.Seen = max(s.Seen, s.at.UnixMilli()-s.state.Ahead)
+	if s.remade {
+		if err := s.put(keySetup, s.setup); err != nil {
 			return err
 		}
 	}
-	return nil
+	return errors.Join(s.put(keyMeta, s.Meta), s.put(keyEngine, s.engine.Snapshot()), s.put(keyState, s.state))
+}
+
+func (s *Session) put(key string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("session: %s: %w", key, err)
+	}
+	if bytes.Equal(data, s.tx.Get(key)) {
+		return nil
+	}
+	return s.tx.Put(key, data)
 }
 
 // New reports whether the session began with this event.
@@ -230,5 +249,5 @@ func (s *Session) Engine() *expediter.Engine { return s.engine }
 // Step is the latest step.
 func (s *Session) Step() int64 { return s.state.Step }
 
-// At is the time of the event.
+// At is the session's time of the event.
 func (s *Session) At() time.Time { return s.at }
