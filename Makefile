@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
 COUNT ?= 6
 
-.PHONY: build test race vet lint fuzz bench evidence huge ci
+.PHONY: build test race vet lint fuzz bench hookbench hookproof evidence huge ci
 
 build:
 	go build -o expediter-cli ./cmd/expediter
@@ -34,6 +34,18 @@ fuzz:
 # The table of docs/performance.md.
 bench:
 	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+
+# One hook call as a whole process beside a program that prints a line: medians
+# and ratios. Run it on a machine that does nothing else.
+RUNS ?= 500
+hookbench:
+	go test ./cmd/expediter -run '^$$' -bench '^BenchmarkHookProcess$$' -benchtime $(RUNS)x
+
+# Every recorded session and incident as hook calls, and processes that are
+# killed or come all at once, with their figures.
+KILLS ?= 1000
+hookproof:
+	go test ./cmd/expediter -count 1 -timeout 30m -run '^TestHook' -all-sessions -kills $(KILLS) -v
 
 # docs/evidence.md, from the recordings in ../shared/data.
 evidence:

@@ -285,6 +285,7 @@ var skips = map[string]string{
 	"internal/trace/corpus_test.go":        "the recordings that it reads are not part of the repository",
 	"internal/trace/corpus_facts_test.go":  "the recordings that it reads are not part of the repository",
 	"internal/analysis/recordings_test.go": "the recordings that it reads are not part of the repository",
+	"cmd/expediter/hook_facts_test.go":     "the recordings that it reads are not part of the repository",
 	"cascade/classify/recorded_test.go":    "reads recordings that lie beside the repository",
 	"cmd/expediter/install_test.go":        "root on a machine without setpriv; with CI=true its absence is an error",
 	"internal/view/browser_test.go":        "a machine without Chromium; with CI=true its absence is an error",

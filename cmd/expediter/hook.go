@@ -34,7 +34,6 @@ const (
 // hookFlags are what a hook is called with beside its agent.
 type hookFlags struct {
 	store, mapFile string
-	help           bool
 }
 
 func (f *hookFlags) register(flags *pflag.FlagSet) {
