@@ -1,0 +1,5 @@
+//go:build !windows
+
+package operator
+
+const controllingTerminal = "/dev/tty"
