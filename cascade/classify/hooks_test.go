@@ -159,7 +159,7 @@ func TestHooksOfCodex(t *testing.T) {
 		{"output alone, of nothing", bash("true", ""), "Bash/true", "success"},
 		{"refused by the user", bash("rm x", "exec command rejected by user"), "Bash/rm", "ignored"},
 		{"stopped by the user", bash("make", "Wall time: 3.2 seconds\naborted by user"), "Bash/make", "ignored"},
-		{"our own denial", bash("curl https://x.invalid", "Command blocked by PreToolUse hook: expediter: SKIP. Bash/curl is open (network). Command: curl https://x.invalid"), "Bash/curl", "success"},
+		{"our own denial", bash("curl https://x.invalid", "Command blocked by PreToolUse hook: expediter: SKIP. Bash/curl is open (network). Command: curl https://x.invalid"), "Bash/curl", "ignored"},
 		{"our own denial, marked", Observation{Tool: "Bash", Input: args("command", "curl x"), Failed: true, Result: "Command blocked by PreToolUse hook: expediter: SKIP. Bash/curl is open (network)."}, "Bash/curl", "ignored"},
 
 		{"a patch", told("apply_patch", args("command", "*** Begin Patch"), quote("Success. Updated the following files:\nM a.go")), "apply_patch", "success"},

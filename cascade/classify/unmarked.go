@@ -40,6 +40,7 @@ var reportForms = [...]reportForm{
 	{[]string{"mcp error -"}, pattern.New(`\Amcp error -\d+`), "MCP error -32000: Connection closed"},
 	{[]string{"tool call error: "}, pattern.New(`\Atool call error: `), "tool call error: tool call failed for `db/query`"},
 	{[]string{"exec", "command ", "patch "}, pattern.New(`\A(?:exec|exec command|command|patch) rejected by (?:the )?user\b`), "exec command rejected by user"},
+	{[]string{"command blocked by "}, pattern.New(`\Acommand blocked by \w+ hook\b`), "Command blocked by PreToolUse hook: expediter: SKIP. Bash/curl is open"},
 	{[]string{"exec_command failed"}, pattern.New(`\Aexec_command failed\b`), "exec_command failed for `rg`: No such file or directory"},
 	{[]string{"aborted by ", "wall time: "}, pattern.New(`\A(?:wall time: [\d.]{1,12} seconds\n)?aborted by (?:the )?user\b`), "aborted by user after 3.2s"},
 	{[]string{"expediter"}, pattern.New(`\Aexpediter(?::| skip| pause)`), "expediter SKIP: WebFetch is open"},
