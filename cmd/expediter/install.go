@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/internal/operator"
 	"github.com/expediter-go/expediter/internal/settings"
 	"github.com/expediter-go/expediter/internal/store"
 )
@@ -87,7 +88,7 @@ install.`,
 // run plans, shows, asks and applies.
 func (f *installFlags) run(cmd *cobra.Command, agent string, planned func(settings.Request) (settings.Plan, error)) error {
 	if !f.dryRun {
-		if err := requireOperator(f.verb, os.Getenv); err != nil {
+		if err := operator.Require(f.verb, os.Getenv); err != nil {
 			return err
 		}
 	}
@@ -264,12 +265,4 @@ func thisProgram() ([]string, error) {
 func temporary(path string) bool {
 	dir, err := filepath.EvalSymlinks(os.TempDir())
 	return err == nil && strings.HasPrefix(path, dir+string(filepath.Separator)) || strings.Contains(path, string(filepath.Separator)+"go-build")
-}
-
-// requireOperator stands until operator.Require lands.
-func requireOperator(command string, env func(string) string) error {
-	if env("EXPEDITER_OPERATOR") == "1" || terminal(os.Stdin) != nil {
-		return nil
-	}
-	return fmt.Errorf("%s is for a human at a terminal; run it there", command)
 }
