@@ -123,7 +123,21 @@ func (f *sessionFlags) missing(dir string, none, unread error) error {
 	if f.project == "" && f.session == "" && !f.all && errors.Is(none, store.ErrNoSession) {
 		none = fmt.Errorf("%w, and choose one with --session, --project or --all-projects", none)
 	}
-	return errors.Join(none, explained(unread))
+	return errors.Join(none, some(unread))
+}
+
+// some is at most five of the errors that were joined.
+func some(err error) error {
+	const most = 5
+	texts := unjoin(err)
+	var errs []error
+	for _, text := range texts[:min(len(texts), most)] {
+		errs = append(errs, errors.New(text))
+	}
+	if more := len(texts) - most; more > 0 {
+		errs = append(errs, fmt.Errorf("%s more cannot be read; see 'expediter sessions'", count(more, "session")))
+	}
+	return errors.Join(errs...)
 }
 
 // patient is a context that waits for others as long as a command may.
@@ -176,7 +190,10 @@ func unjoin(err error) []string {
 	}
 	errs := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		errs = joined.Unwrap()
+		// Join alone puts nothing but line ends between its errors.
+		if parts := joined.Unwrap(); errors.Join(parts...).Error() == err.Error() {
+			errs = parts
+		}
 	}
 	texts := make([]string, len(errs))
 	for i, err := range errs {

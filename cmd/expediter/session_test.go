@@ -107,6 +107,10 @@ func TestUnjoin(t *testing.T) {
 	if diff := cmp.Diff(want, unjoin(errors.Join(a, b))); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
+	two := fmt.Errorf("%w: %w", a, errors.New("c"))
+	if diff := cmp.Diff([]string{"a: c"}, unjoin(two)); diff != "" {
+		t.Errorf("of an error that wraps two: -want +got\n%s", diff)
+	}
 	if got := unjoin(nil); got != nil {
 		t.Errorf("got %q of nothing", got)
 	}

@@ -72,19 +72,20 @@ func (f *storeFlag) list(cmd *cobra.Command) (sessionsView, error) {
 	}
 	v := sessionsView{Format: statusFormat, Store: redact.Text(dir, maxPath), Sessions: []sessionRow{}, Aside: []asideView{}}
 	ctx, cancel := patient(cmd)
-	defer cancel()
 	all, unread := session.List(ctx, st)
+	cancel()
 	v.Unreadable = append([]string{}, unjoin(unread)...)
 	shorts := shortIDs(all)
+	ctx, cancel = patient(cmd)
+	defer cancel()
+	now := time.Now()
 	for i, s := range all {
 		row := sessionRow{sessionView: viewOf(s.Meta), Short: shorts[i], Open: []string{}, Bytes: s.Bytes}
-		err := chosen{Summary: s, store: st}.view(cmd, time.Now(), func(s *session.Session) error {
+		err := session.View(ctx, st, s.ID, now, func(s *session.Session) error {
 			row.fill(s.Status())
 			return nil
 		})
-		if err != nil {
-			v.Unreadable = append(v.Unreadable, redact.Text(err.Error(), maxPath))
-		}
+		v.Unreadable = append(v.Unreadable, unjoin(err)...)
 		v.Sessions = append(v.Sessions, row)
 	}
 	v.Aside, err = setAside(st)
@@ -137,11 +138,13 @@ func common(a, b []rune) int {
 }
 
 func (v sessionsView) print(w io.Writer, now time.Time) error {
-	var lines []string
-	if len(v.Sessions) == 0 {
-		lines = append(lines, "No sessions in "+v.Store+". The first hook call of an agent makes one; see 'expediter install --help'.")
-	} else {
-		lines = columns(v.rows(now), false)
+	lines := columns(v.rows(now), false)
+	switch {
+	case len(v.Sessions) > 0:
+	case len(v.Unreadable) > 0:
+		lines = []string{"No session in " + v.Store + " can be read."}
+	default:
+		lines = []string{"No sessions in " + v.Store + ". The first hook call of an agent makes one; see 'expediter install --help'."}
 	}
 	if len(v.Unreadable) > 0 {
 		lines = append(lines, "", "Cannot be read:")

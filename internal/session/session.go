@@ -118,7 +118,10 @@ func load(tx *store.Tx, id store.ID, at time.Time, choose Choose) (*Session, err
 		return nil, err
 	}
 	s.setTime(at)
-	if s.new = s.Began == 0; s.new {
+	if s.new = s.Began == 0; s.new && choose == nil { // it went between two looks
+		return nil, fmt.Errorf("session %.64q: %w", id.Session, store.ErrNoSession)
+	}
+	if s.new {
 		s.Meta = Meta{Agent: id.Agent, Session: id.Session, Began: at.UnixMilli()}
 	}
 	if choose != nil {
