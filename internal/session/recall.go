@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 
@@ -18,7 +19,7 @@ func (s *Session) recall(status *expediter.Status, in *report.Input) {
 	var routes []expediter.RouteTaken
 	for line := range s.Journal() {
 		var ev expediter.Event
-		if json.Unmarshal(line, &ev) != nil {
+		if !tells(line) || json.Unmarshal(line, &ev) != nil {
 			continue
 		}
 		if d := ev.Decided; d != nil && d.Route != nil {
@@ -38,6 +39,13 @@ func (s *Session) recall(status *expediter.Status, in *report.Input) {
 		}
 	}
 	status.Routes = routes
+}
+
+// tells reports whether a line may be one that recall looks for. Hooks wait while
+// a journal is read, and most of its lines are calls that went well.
+func tells(line []byte) bool {
+	return bytes.Contains(line, []byte(`"route":{`)) || bytes.Contains(line, []byte(`"systemic":{`)) ||
+		bytes.Contains(line, []byte(`"op":"`+string(expediter.OpConfirmRecovery)+`"`))
 }
 
 // follow adds a piece of advice; one that repeats the last is counted there.
