@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/operator"
 	"github.com/expediter-go/expediter/internal/session"
 )
 
@@ -65,7 +66,7 @@ func nothingToConfirm(st expediter.Status) error {
 // control lets a human's command happen to the session, and prints what has
 // changed and what the agent will see. do may print what else there is to say.
 func (f *sessionFlags) control(cmd *cobra.Command, do func(*session.Session, io.Writer) error) error {
-	if err := requireHuman(cmd.Name(), os.Getenv); err != nil {
+	if err := operator.Require(cmd.Name(), os.Getenv); err != nil {
 		return err
 	}
 	c, err := f.find(cmd)
@@ -73,14 +74,13 @@ func (f *sessionFlags) control(cmd *cobra.Command, do func(*session.Session, io.
 		return err
 	}
 	c.warn(cmd)
-	now := time.Now()
 	var before, after standing
 	var said strings.Builder
-	err = c.update(cmd, now, func(s *session.Session) error {
+	err = c.update(cmd, time.Now(), func(s *session.Session) error {
 		said.Reset()
-		before = look(s, now)
+		before = look(s)
 		err := do(s, &said)
-		after = look(s, now)
+		after = look(s)
 		return err
 	})
 	if err != nil {
@@ -116,7 +116,7 @@ func (v standing) changed(before standing) []string {
 	case v.Paused == "" && before.Paused != "":
 		add("The pause is over: other tools are called again")
 	case v.Paused != "":
-		add("Every tool is paused (%s): %s", v.Paused, v.HumanActions[0])
+		add("Paused (%s): %s", v.Paused, v.HumanActions[0])
 	}
 	return lines
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -93,16 +92,4 @@ func toolToOpen(st expediter.Status, typed string) (string, error) {
 			return typed, nil
 		}
 	}
-}
-
-// requireHuman stands until the package operator has its own.
-func requireHuman(command string, env func(string) string) error {
-	if env("EXPEDITER_OPERATOR") == "1" {
-		return nil
-	}
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err == nil {
-		return tty.Close()
-	}
-	return fmt.Errorf("%s is for a human at a terminal; run it yourself, or set EXPEDITER_OPERATOR=1 on a machine that you operate, never for the agent", command)
 }

@@ -97,7 +97,7 @@ func (o statusOptions) run(cmd *cobra.Command) error {
 // standing is how the session and its store stand now.
 func (c chosen) standing(cmd *cobra.Command, now time.Time) (v standing, err error) {
 	err = c.view(cmd, now, func(s *session.Session) error {
-		v = look(s, now)
+		v = look(s)
 		return nil
 	})
 	if err != nil {

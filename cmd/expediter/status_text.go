@@ -56,7 +56,7 @@ func (v standing) head() []string {
 		lines = append(lines, "Observe only: every call is let through")
 	}
 	if v.Paused != "" {
-		lines = append(lines, "", fmt.Sprintf("PAUSED (%s): no tool is called", v.Paused))
+		lines = append(lines, "", "PAUSED ("+v.Paused+")")
 	}
 	for _, i := range v.Incidents {
 		state := "recovering"

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade"
@@ -133,12 +132,13 @@ type asideView struct {
 	At   int64  `json:"at_ms"`
 }
 
-// look makes the standing of a session as it is at now. What is of the store,
-// not of the session, is left empty.
-func look(s *session.Session, now time.Time) standing {
+// look makes the standing of a session as it is now, by the time of the session:
+// where the clock was put back, it goes on from where it was. What is of the
+// store, not of the session, is left empty.
+func look(s *session.Session) standing {
 	st := s.Status()
 	rep := report.New(report.Input{Status: &st})
-	v := standing{Format: statusFormat, Now: now.UnixMilli(), Session: viewOf(s.Meta),
+	v := standing{Format: statusFormat, Now: s.At().UnixMilli(), Session: viewOf(s.Meta),
 		Map:    mapView{Source: redact.Text(s.Setup().Source, maxPath), Problem: redact.Text(s.Setup().Problem, maxPath)},
 		Paused: st.Paused.String(), ObserveOnly: st.ObserveOnly, HumanActions: []string{},
 		Budget: budgetView{rep.Budget.Cycle, rep.Budget.Consumed, rep.Budget.Limit}, Policy: rep.Policy, Suspicion: rep.Suspicion,
