@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/internal/operator"
 	"github.com/expediter-go/expediter/internal/session"
@@ -128,7 +129,7 @@ func decide(s *session.Session, e Event) Answer {
 // learnt says what changed for the agent with the end of a call.
 func learnt(s *session.Session, l session.Learnt) Answer {
 	switch {
-	case l.Result.Paused != expediter.NoReason && (l.Result.Opened || l.Verdict.Outcome == 0):
+	case l.Result.Paused != expediter.NoReason && (l.Result.Opened || l.Verdict.Outcome == cascade.Failed):
 		return Answer{Context: pauseBegins(s, l.Result.Paused)}
 	case l.Result.Opened:
 		return Answer{Context: opened(s, l.Key)}

@@ -263,7 +263,7 @@ func TestNextSession(t *testing.T) {
 	a.fails(3, "WebSearch", "getaddrinfo ENOTFOUND api.example.com")
 	a.session = "s2"
 	got := a.tell("SessionStart", map[string]any{"source": "startup"})
-	a.wants(got, "From the session before this one, (3 s ago), not checked since: expediter: WebSearch is open")
+	a.wants(got, "From another session of this project (3 s ago), not checked since: expediter: WebSearch is open")
 	if got, _ := a.call("WebSearch", nil, ""); got != "" {
 		t.Errorf("the new session: %q, want a call: it finds out for itself", got)
 	}

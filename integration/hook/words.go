@@ -292,7 +292,7 @@ func elsewhere(ctx context.Context, st *store.Store, e Event, at time.Time) stri
 			return nil
 		})
 		if text != "" {
-			return "From the session before this one, " + strings.TrimSpace(ago(at.UnixMilli()-other.Seen)) + ", not checked since: " + text
+			return "From another session of this project" + ago(at.UnixMilli()-other.Seen) + ", not checked since: " + text
 		}
 	}
 	return ""
