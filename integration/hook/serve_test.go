@@ -25,12 +25,12 @@ type agent struct {
 	calls   int
 }
 
-var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func newAgent(t *testing.T, files map[string]string) *agent {
 	dir := t.TempDir()
 	project := filepath.Join(dir, "project")
-	a := &agent{T: t, st: store.Open(filepath.Join(dir, "store")), session: "s1", at: began,
+	a := &agent{T: t, st: store.Open(filepath.Join(dir, "store")), session: "s1", at: noon,
 		env: map[string]string{"CLAUDE_PROJECT_DIR": project, "HOME": filepath.Join(dir, "home")}}
 	a.opts = Options{Agent: "claude-code", Env: func(name string) string { return a.env[name] }}
 	a.write("project/.keep", "")

@@ -7,7 +7,7 @@ var allowed = []string{
 	`expediter`, `expediter status`, `expediter status --watch --json`, `expediter report --format html`, `expediter journal`,
 	`expediter sessions`, `expediter plan plan.yaml`, `expediter run task.yaml`, `expediter run "$FILE"`, `expediter run confirm`,
 	`expediter analyze --open`, `expediter analyze --open confirm`, `expediter analyze x.jsonl --open`, `expediter map init claude-code`,
-	`expediter hook claude-code < x.json`, `expediter --store "$DIR" status`, `expediter --store $DIR status`, `expediter --store=$DIR report`,
+	`expediter --store "$DIR" status`, `expediter --store $DIR status`, `expediter --store=$DIR report`,
 	`EXPEDITER_STORE=/tmp/x expediter status`, `expediter replay journal run.jsonl`, `expediter simulate --open`,
 	`expediter classify <<< 'please confirm'`, `echo 'connection reset' | expediter classify`, `cat confirm | expediter replay engine --jsonl`,
 	`expediter status | grep open`, `expediter status && open report.html`, `expediter report > confirm`, `expediter status; git reset --hard`,

@@ -19,7 +19,9 @@ func HumanCommands() []string { return slices.Clone(humanCommands) }
 
 var humanCommands = []string{"confirm", "resume", "reset", "open", "install", "uninstall"}
 
-func isHuman(word string) bool { return slices.Contains(humanCommands, word) }
+// isHuman: beside the human's commands no agent has reason to run hook in a
+// shell. A made-up prompt would begin a cycle, as resume does.
+func isHuman(word string) bool { return word == "hook" || slices.Contains(humanCommands, word) }
 
 // Bounds of reading one text. What is over them is only searched for the words.
 const (

@@ -22,7 +22,7 @@
 //     the environment (on Windows every console counts as a terminal);
 //   - an agent that inherits EXPEDITER_OPERATOR=1: set it for one command or
 //     one machine's service, never in a profile from which agents start;
-//   - calls of expediter hook with made-up events, tools that are no shell
+//   - tools that are no shell
 //     (MCP servers, file tools that edit the settings), and deleting or
 //     changing the store.
 //
