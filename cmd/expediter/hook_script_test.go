@@ -25,7 +25,6 @@ type transcriptStep struct {
 	Key  string          `json:"key"`  // the breaker of the decision or record; empty: not looked at
 	Says []string        `json:"says"` // parts of what the agent is told
 	Out  *string         `json:"out"`  // the whole output; absent: not looked at
-	Wait int             `json:"wait"` // milliseconds before it
 }
 
 // denials are how agents are told that a tool must not run: the member of the
@@ -71,7 +70,6 @@ func transcript(ts *testscript.TestScript, neg bool, args []string) {
 
 // play runs one step and says what is wrong with what came of it.
 func (step transcriptStep) play(ts *testscript.TestScript, agent, as string) string {
-	time.Sleep(time.Duration(step.Wait) * time.Millisecond)
 	var seen uint64
 	if last := lastEvent(ts, agent, step.In); last != nil {
 		seen = last.Seq
