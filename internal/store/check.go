@@ -29,7 +29,6 @@ var order = binary.NativeEndian
 // pages reads the pages of a file.
 type pages struct {
 	from  io.ReaderAt
-	size  uint64 // of a page
 	end   uint64 // the first page that is not in use
 	seen  []bool // pages that were come across
 	limit int64  // bytes of the file
@@ -37,7 +36,10 @@ type pages struct {
 }
 
 // meta is what one of the first two pages says.
-type meta struct{ size, root, free, end, tx uint64 }
+type meta struct {
+	valid                     bool
+	size, root, free, end, tx uint64
+}
 
 // check reports why bbolt could not be trusted with a file. It looks at its heads
 // and the list of its free pages, and at all pages if it is to be thorough. An
@@ -62,8 +64,8 @@ func (p *pages) check(thorough bool) (*damage, error) {
 	if d != nil || err != nil {
 		return d, err
 	}
-	p.size, p.end = m.size, m.end
-	if m.end < 4 || m.end > uint64(p.limit)/m.size {
+	p.end = m.end
+	if m.end < 4 || m.end > uint64(p.limit)/pageSize {
 		return damaged("its end is missing"), nil
 	}
 	p.seen = make([]bool, m.end)
@@ -88,36 +90,58 @@ func (p *pages) check(thorough bool) (*damage, error) {
 
 // meta returns the later head that is valid, as bbolt chooses it.
 func (p *pages) meta() (best meta, d *damage, err error) {
-	first, ok0, err0 := p.metaAt(0)
-	second, ok1, err1 := p.metaAt(pageSize)
-	for _, err := range []error{err0, err1} {
-		if err != nil && !short(err) {
-			return best, nil, err
-		}
+	first, err0 := p.metaAt(0)
+	second, err1 := p.metaAt(pageSize)
+	if err := errors.Join(err0, err1); err != nil {
+		return best, nil, err
 	}
-	p.lame = ok0 != ok1
-	switch {
-	case !ok0 && !ok1:
+	p.lame = first.valid != second.valid
+	best = first
+	if !first.valid || second.valid && second.tx > first.tx {
+		best = second
+	}
+	switch astray, err := p.astray(first.valid); {
+	case err != nil:
+		return best, nil, err
+	case !best.valid:
 		return best, damaged("it does not begin as a session does"), nil
-	case !ok0, ok1 && second.tx > first.tx:
-		return second, nil, nil
+	case astray || first.valid && first.size != pageSize || second.valid && second.size != pageSize:
+		return best, damaged("its pages have another size than those of a session"), nil
 	}
-	return first, nil, nil
+	return best, nil, nil
 }
 
-func (p *pages) metaAt(at int64) (m meta, ok bool, err error) {
+// astray reports whether bbolt would come across another head before the second: it
+// seeks one at all sizes that pages may have, when the first is gone.
+func (p *pages) astray(first bool) (bool, error) {
+	for at := int64(1024); at < pageSize && !first; at *= 2 {
+		if m, err := p.metaAt(at); m.valid || err != nil {
+			return m.valid, err
+		}
+	}
+	return false, nil
+}
+
+// metaAt reads a head, valid if its checksum holds. Where the file ends before it is
+// not valid.
+func (p *pages) metaAt(at int64) (meta, error) {
 	var b [pageHead + 64]byte
-	if _, err := p.from.ReadAt(b[:], at); err != nil {
-		return m, false, err
+	if _, err := p.from.ReadAt(b[:], at); short(err) {
+		return meta{}, nil
+	} else if err != nil {
+		return meta{}, err
 	}
 	v := b[pageHead:]
 	sum := fnv.New64a()
 	sum.Write(v[:56])
-	if order.Uint32(v) != magic || order.Uint32(v[4:]) != version || order.Uint64(v[56:]) != sum.Sum64() {
-		return m, false, nil
-	}
-	m = meta{size: uint64(order.Uint32(v[8:])), root: order.Uint64(v[16:]), free: order.Uint64(v[32:]), end: order.Uint64(v[40:]), tx: order.Uint64(v[48:])}
-	return m, m.size == pageSize, nil
+	return meta{
+		valid: order.Uint32(v) == magic && order.Uint32(v[4:]) == version && order.Uint64(v[56:]) == sum.Sum64(),
+		size:  uint64(order.Uint32(v[8:])),
+		root:  order.Uint64(v[16:]),
+		free:  order.Uint64(v[32:]),
+		end:   order.Uint64(v[40:]),
+		tx:    order.Uint64(v[48:]),
+	}, nil
 }
 
 // page reads a page with those that it runs on into, and marks them as seen.
@@ -126,7 +150,7 @@ func (p *pages) page(id uint64) (b []byte, d *damage, err error) {
 		return nil, damaged("a page lies outside of it"), nil
 	}
 	var head [pageHead]byte
-	if _, err := p.from.ReadAt(head[:], int64(id*p.size)); err != nil {
+	if _, err := p.from.ReadAt(head[:], int64(id)*pageSize); err != nil {
 		return nil, nil, err
 	}
 	n := uint64(order.Uint32(head[12:])) + 1
@@ -139,8 +163,8 @@ func (p *pages) page(id uint64) (b []byte, d *damage, err error) {
 		}
 		p.seen[i] = true
 	}
-	b = make([]byte, n*p.size)
-	_, err = p.from.ReadAt(b, int64(id*p.size))
+	b = make([]byte, n*pageSize)
+	_, err = p.from.ReadAt(b, int64(id)*pageSize)
 	return b, nil, err
 }
 

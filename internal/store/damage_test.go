@@ -78,7 +78,7 @@ func inBolt(change func(*bolt.Tx) error) func(testing.TB, string) {
 // pageOf returns where the last page of a kind is that is in use.
 func pageOf(b []byte, kind uint16) int {
 	m := latest(b)
-	p := pages{from: bytes.NewReader(b), size: m.size, end: m.end, seen: make([]bool, m.end)}
+	p := pages{from: bytes.NewReader(b), end: m.end, seen: make([]bool, m.end)}
 	if d, err := p.tree(m.root, span{}, 0); d != nil || err != nil {
 		panic(fmt.Sprint(d, err))
 	}
@@ -127,6 +127,15 @@ var damages = []struct {
 	{"cut after the heads", with(func(b []byte) []byte { return b[:2*pageSize] }), "its end is missing"},
 	{"cut in its last page", with(func(b []byte) []byte { return b[:int(latest(b).end)*pageSize-1] }), "its end is missing"},
 	{"both heads", with(func(b []byte) []byte { b[40], b[pageSize+40] = ^b[40], ^b[pageSize+40]; return b }), "it does not begin"},
+	{"another size of pages", with(func(b []byte) []byte {
+		order.PutUint32(b[pageHead+8:], 8*pageSize)
+		return resum(b)
+	}), "another size"},
+	{"a third head", with(func(b []byte) []byte {
+		copy(b[1024:], b[pageSize:pageSize+pageHead+64])
+		b[40] = ^b[40]
+		return b
+	}), "another size"},
 	{"kind of the free list", with(func(b []byte) []byte { b[pageOf(b, isFreelist)+8] = isLeaf; return b }), "list of free pages"},
 	{"count of the free list", with(func(b []byte) []byte { b[pageOf(b, isFreelist)+11] = 0xEE; return b }), "list of free pages"},
 	{"length of the free list", with(func(b []byte) []byte {
@@ -386,7 +395,7 @@ func TestHeadOfTwo(t *testing.T) {
 	s, p := session(t, folder(t), 5)
 	b := read(t, p.session)
 	newer := 0
-	if first, _, _ := (&pages{from: bytes.NewReader(b)}).metaAt(0); latest(b).tx != first.tx {
+	if first, _ := (&pages{from: bytes.NewReader(b)}).metaAt(0); latest(b).tx != first.tx {
 		newer = pageSize
 	}
 	b[newer+pageHead+20] ^= 1

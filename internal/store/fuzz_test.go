@@ -14,9 +14,7 @@ import (
 // and 1 to put there. With sum its heads are made valid again. Whatever it is, it
 // harms no process, and an Update goes on with it or keeps it beside.
 func FuzzFile(f *testing.F) {
-	_, p := session(f, folder(f), 130)
-	whole := read(f, p.session)
-	whole = whole[:latest(whole).end*pageSize]
+	whole := read(f, golden)
 	f.Add([]byte(nil), []byte(nil), false)
 	f.Add([]byte("SQLite format 3\x00"), []byte(nil), false)
 	f.Add(bytes.Repeat([]byte{0}, 4*pageSize), []byte(nil), false)
@@ -25,6 +23,7 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte(nil), put(pageOf(whole, isBranch)+pageHead+8, byte(pageOf(whole, isBranch)/pageSize)), false)
 	f.Add([]byte(nil), put(pageOf(whole, isLeaf)+12, 1), false)
 
+	f.Add([]byte(nil), put(pageHead+9, 0x80), true) // another size of pages
 	dir := folder(f)
 	f.Fuzz(func(t *testing.T, raw, changes []byte, sum bool) {
 		if len(raw) > 1<<20 {
