@@ -201,6 +201,12 @@ func TestHooksOfCline(t *testing.T) {
 		{"a file that begins like a command's end", told("read_file", args("path", "a.log"), true, "Command run.\nExit code: 7\nOutput:\nconnection refused"), "read_file", "success"},
 		{"a file that is not there", told("read_file", args("path", "b.go"), false, failure("Error reading file: ENOENT: no such file or directory, open '/w/b.go'")), "read_file", "success"},
 		{"a full disk", told("write_to_file", args("path", "b.go"), true, failure("Error writing file: ENOSPC: no space left on device, write")), "write_to_file", "filesystem"},
+		{"tests that fail, by the terminal", told("execute_command", shell("npm test"), true, "Command failed with exit code 1.\nOutput:\n1 failed: connect ECONNREFUSED"), "execute_command/npm", "success"},
+		{"tests that pass, by the terminal", told("execute_command", shell("npm test"), true, "Command executed successfully (exit code 0).\nOutput:\nconnect ECONNREFUSED"), "execute_command/npm", "success"},
+		{"no DNS, by the terminal", told("execute_command", shell("curl https://x.invalid"), true, "Command failed with exit code 6.\nOutput:\ncurl: (6) Could not resolve host: x.invalid"), "execute_command/curl", "network"},
+		{"a client that goes on behind", told("execute_command", shell("curl https://x.invalid"), true, "Command timed out after 30 seconds. Running in background.\nOutput so far:\n"), "execute_command/curl", "timeout"},
+		{"a build that goes on behind", told("execute_command", shell("make"), true, "Command execution timed out after 30 seconds. \nOutput so far:\ncc a.c"), "execute_command/make", "ignored"},
+		{"a command that the user stopped", told("execute_command", shell("curl https://x.invalid"), true, "Command cancelled. \nOutput captured before cancellation:\nconnection refused"), "execute_command/curl", "ignored"},
 		{"a missing parameter", told("read_file", in(`{}`), false, "Missing value for required parameter 'path'. Please retry with complete response."), "read_file", "success"},
 		{"an ignored file", told("read_file", args("path", "x"), false, "Access to x is blocked by the .clineignore file settings. You must try to continue in the task without using this file, or ask the user to update the .clineignore file."), "read_file", "ignored"},
 		{"refused by the user", told("execute_command", shell("rm x"), false, "The user denied this operation."), "execute_command/rm", "ignored"},
@@ -212,10 +218,15 @@ func TestHooksOfCline(t *testing.T) {
 		{"a page with 503", told("web_fetch", args("url", "https://api.example.com/x", "prompt", "p"), false, failure("Error fetching web content: Request failed with status code 503")), "web_fetch/api.example.com", "upstream"},
 		{"a page with 429", told("web_fetch", args("url", "https://api.example.com/x", "prompt", "p"), true, failure("Error fetching web content: Request failed with status code 429")), "web_fetch/api.example.com", "rate_limit"},
 
+		{"a page with 503, called a success", told("web_fetch", args("url", "https://api.example.com/x", "prompt", "p"), true, "Error fetching web content: Request failed with status code 503"), "web_fetch/api.example.com", "upstream"},
+		{"a search without DNS", told("web_search", args("query", "x"), true, "Error performing web search: getaddrinfo ENOTFOUND api.example.com"), "web_search", "network"},
+		{"a file with such a line", told("read_file", args("path", "a.log"), true, "Error fetching web content: getaddrinfo ENOTFOUND api.example.com"), "read_file", "success"},
+
 		{"a server's answer", told("use_mcp_tool", query, true, "502 Bad Gateway"), "db/query", "success"},
 		{"a server's error", told("use_mcp_tool", query, true, "Error:\n502 Bad Gateway"), "db/query", "upstream"},
 		{"a server's failure", told("use_mcp_tool", query, false, failure("Error executing MCP tool: HTTP 401 Unauthorized")), "db/query", "auth"},
 		{"a lost server", told("use_mcp_tool", query, false, failure("Error executing MCP tool: MCP error -32000: Connection closed")), "db/query", "network"},
+		{"a lost server, called a success", told("use_mcp_tool", query, true, "Error executing MCP tool: MCP error -32000: Connection closed"), "db/query", "network"},
 		{"a slow server", told("use_mcp_tool", query, false, failure("Error executing MCP tool: MCP error -32001: Request timed out")), "db/query", "timeout"},
 
 		{"Roo Code's failure", told("mcp--db--query", in(`{"sql":"x"}`), true, `{"status":"error","message":"The tool execution failed","error":"connect ECONNREFUSED 127.0.0.1:7700"}`), "db/query", "network"},
@@ -225,6 +236,14 @@ func TestHooksOfCline(t *testing.T) {
 		{"the command line: one command", told("run_commands", in(`{"commands":["cd /w","npm test"]}`), true, "connect ECONNREFUSED"), "run_commands/npm", "success"},
 		{"the command line: a command in parts", told("run_commands", in(`{"commands":[{"command":"curl","args":["-sS","https://x.invalid"]}]}`), false, "curl: (6) Could not resolve host: x.invalid"), "run_commands/curl", "network"},
 		{"the command line: a text", told("run_commands", in(`{"commands":"ls -l"}`), true, "x"), "run_commands/ls", "success"},
+		{"the command line: tests that fail", raw("run_commands", in(`{"commands":["npm test"]}`), `[{"query":"npm test","result":"1 failed: connect ECONNREFUSED","error":"Command failed: Command exited with code 1","success":false}]`), "run_commands/npm", "success"},
+		{"the command line: tests that fail, without a word", raw("run_commands", in(`{"commands":["npm test"]}`), `[{"query":"npm test","result":"","error":"Command failed: Command exited with code 1","success":false}]`), "run_commands/npm", "success"},
+		{"the command line: no DNS", raw("run_commands", in(`{"commands":["curl https://x.invalid"]}`), `[{"query":"curl https://x.invalid","result":"curl: (6) Could not resolve host: x.invalid","error":"Command failed: Command exited with code 6","success":false}]`), "run_commands/curl", "network"},
+		{"the command line: one of two", raw("run_commands", in(`{"commands":["curl https://x.invalid","ls"]}`), `[{"query":"curl https://x.invalid","result":"curl: (6) Could not resolve host: x.invalid","error":"Command failed: Command exited with code 6","success":false},{"query":"ls","result":"a","success":true}]`), "run_commands/curl", "success"},
+		{"the command line: a file that is not there", raw("read_files", in(`{"files":["/w/x"]}`), `[{"query":"/w/x","result":"","error":"Error reading file: ENOENT: no such file or directory, open '/w/x'","success":false}]`), "read_files", "success"},
+		{"the command line: no match", raw("search_codebase", in(`{"queries":["x"]}`), `[{"query":"x","result":"No results found","success":false}]`), "search_codebase", "success"},
+		{"the command line: a page with 503", raw("fetch_web_content", in(`{"requests":[{"url":"https://api.example.com/x","prompt":"p"}]}`), `[{"query":"https://api.example.com/x","result":"","error":"Error fetching web content: HTTP 503: Service Unavailable","success":false}]`), "fetch_web_content/api.example.com", "upstream"},
+		{"the command line: not approved", told("run_commands", in(`{"commands":["git push"]}`), false, `{"error":"Tool \"run_commands\" was not approved"}`), "run_commands/git", "ignored"},
 		{"the command line: a page", told("fetch_web_content", in(`{"requests":[{"url":"https://api.example.com/x","prompt":"p"}]}`), false, "HTTP 503"), "fetch_web_content/api.example.com", "upstream"},
 	})
 }

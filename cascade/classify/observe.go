@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/expediter-go/expediter/cascade"
@@ -118,6 +119,16 @@ func Observe(o Observation) Verdict {
 		v.RetryAfter = e.retryAfter()
 	}
 	return v
+}
+
+// ErrorText is the text by which Observe judges a result that is an error, which
+// may be one of the payload: clean, a few KiB at most, and not masked. Empty: there
+// is none.
+func ErrorText(o Observation) string {
+	if o.plain() {
+		return ""
+	}
+	return strings.TrimSpace(newEvidence(o, o.command()).text)
 }
 
 // FromError judges the error of a Go call: ctxErr is the ctx.Err() of that

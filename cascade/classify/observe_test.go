@@ -346,3 +346,26 @@ func TestCompileReportsEveryProblem(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestErrorText(t *testing.T) {
+	tests := []struct {
+		name string
+		o    Observation
+		want string
+	}{
+		{"a success", Observation{Result: "x"}, ""},
+		{"a text", Observation{Failed: true, Result: "  connection refused\x1b[0m\n"}, "connection refused"},
+		{"a Go error", Observation{Err: errors.New("connection refused")}, "connection refused"},
+		{"a server's result", Observation{Agent: Codex, Tool: "mcp__db__query", Payload: in(`{"isError":true,"content":[{"type":"text","text":"HTTP 503"}]}`)}, "HTTP 503"},
+		{"without its head", Observation{Agent: Codex, Tool: "Bash", Payload: in(`"Process exited with code 7\nFinal output:\nconnection refused"`)}, "connection refused"},
+		{"a status", Observation{Agent: ClaudeCode, Tool: "WebFetch", Payload: in(`{"code":503,"codeText":"Service Unavailable"}`)}, "HTTP 503 Service Unavailable"},
+		{"nothing that is wrong", Observation{Agent: ClaudeCode, Tool: "WebFetch", Payload: in(`{"code":200}`)}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := ErrorText(tt.o); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

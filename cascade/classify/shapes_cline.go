@@ -5,10 +5,12 @@ import (
 	"strings"
 )
 
-// clineShape: success is a truth value of a hook. All else is told by the forms
-// in which Cline and Roo Code write a result down: a failure, an exit code, a
-// refusal, a call left alone for another's sake.
+// clineShape: success is a truth value of a hook, in the editor true of nearly
+// every call. All else is told by the forms in which Cline and Roo Code write a
+// result down: a failure, an exit code, a refusal, a call left alone for another's
+// sake.
 func clineShape(e *evidence, f fields) {
+	clineOperations(e)
 	if f.says("success", false) {
 		e.fail(f.text("result", "error"))
 	}
@@ -26,7 +28,8 @@ func clineShape(e *evidence, f fields) {
 	case strings.HasSuffix(text, "due to user rejecting a previous tool."),
 		strings.HasPrefix(text, "Tool [") && strings.Contains(text, "] was not executed"):
 		e.tell(cancelled, "not executed")
-	case strings.HasPrefix(text, "Error:\n") && e.isServed(): // isError
+	case strings.HasPrefix(text, "Error:\n") && e.isServed(), // isError
+		without(text, clineErrors[:]...) != text && (e.isServed() || strings.HasPrefix(e.Tool, "web_")):
 		e.Failed, e.Result = true, text
 	case strings.HasPrefix(text, clineFailure):
 		e.Failed, e.Result = true, between(text, "<error>", "</error>")
@@ -35,10 +38,58 @@ func clineShape(e *evidence, f fields) {
 	case f != nil && f["status"] != nil:
 		rooResult(e, string(e.Payload))
 	case isShellTool(e.Tool) && strings.HasPrefix(text, "Command "):
-		if code, ok := clineExit(text); ok {
-			e.exited(code, text)
+		clineCommand(e, text)
+	}
+}
+
+// clineErrors begin the results of calls that came to nothing, in which the tool
+// itself has no part.
+var clineErrors = [...]string{"Error executing MCP tool: ", "Error fetching web content: ", "Error performing web search: "}
+
+// clineCommand reads how a command ended. Above its output stands a sentence of
+// the terminal.
+func clineCommand(e *evidence, text string) {
+	code, ok := clineExit(text)
+	if rest := without(text, "Command failed with exit code "); rest != text {
+		digits, _, _ := strings.Cut(rest, ".")
+		code, ok = wholeNumber(digits)
+	}
+	switch {
+	case ok:
+		e.exited(code, text)
+	case strings.HasPrefix(text, "Command timed out after "), strings.HasPrefix(text, "Command execution timed out after "):
+		e.tell(timeout, "time limit")
+	case strings.HasPrefix(text, "Command cancelled."):
+		e.tell(cancelled, "cancelled")
+	}
+}
+
+// clineOperations reads the result of a tool of the command line, which may do
+// several things in one call: a list of {query, result, error, success}. The call
+// failed if none of them came about.
+func clineOperations(e *evidence) {
+	var texts []string
+	for _, raw := range array(e.Payload) {
+		f := object(raw)
+		if !f.says("success", false) {
+			return
+		}
+		if text := f.text("error"); text != "" {
+			texts = append(texts, join(text, f.text("result")))
 		}
 	}
+	if len(texts) == 0 { // a search without a match
+		return
+	}
+	text := strings.Join(texts, "\n")
+	if rest := without(text, "Command failed: Command exited with code "); rest != text {
+		digits, _, _ := strings.Cut(rest, "\n")
+		if code, ok := wholeNumber(digits); ok {
+			e.exited(code, text)
+			return
+		}
+	}
+	e.fail(text)
 }
 
 // clineFailure begins a failed result; its text stands in an error element.
