@@ -1,7 +1,7 @@
 package session
 
 import (
-	"encoding/json"
+	"cmp"
 	"hash/fnv"
 	"slices"
 	"time"
@@ -253,27 +253,11 @@ func outcome(o classify.Observation, v classify.Verdict, e capability.Entry) exp
 	if v.Outcome != cascade.Failed {
 		return out
 	}
-	out.Text = redact.Text(said(o), maxText)
-	if out.Text == "" {
-		out.Text = v.Signature
-	}
+	out.Text = redact.Text(cmp.Or(classify.ErrorText(o), v.Signature), maxText)
 	// Of a lost connection an agent tells but words, which may be those of one that
 	// never came about.
 	out.MayHaveTakenEffect = v.Category == cascade.Timeout && classify.InDoubt(v.Category, nil) && e.SideEffects >= capability.Idempotent
 	return out
-}
-
-// said is the text of a failed call: what the agent gave as its error, else a
-// payload that is a text.
-func said(o classify.Observation) string {
-	if o.Result != "" {
-		return o.Result
-	}
-	var text string
-	if len(o.Payload) > 0 && o.Payload[0] == '"' && json.Unmarshal(o.Payload, &text) == nil {
-		return text
-	}
-	return ""
 }
 
 // since is how long ago a moment in milliseconds was.
