@@ -1,6 +1,10 @@
 package hook
 
-import "github.com/expediter-go/expediter/cascade/classify"
+import (
+	"cmp"
+
+	"github.com/expediter-go/expediter/cascade/classify"
+)
 
 // clineKinds are the hooks of Cline that say something here: those of the
 // extension and, in lower case, those of the command line. A task begins with
@@ -80,8 +84,8 @@ func clineCall(f fields, extension, commandLine string) Call {
 func clineResult(c *Call, f fields) {
 	if of := f.object("tool_result"); of != nil {
 		c.Observation.Duration = of.milliseconds("durationMs")
-		if text := of.text("error"); text != "" {
-			c.failed(text)
+		if text := of.text("error"); text != "" { // of a call that was not made or threw: {"error":…} as a text
+			c.failed(cmp.Or(of.object("error").text("error"), text))
 		} else if c.Observation.Result = of.text("output"); c.Observation.Result == "" {
 			c.Observation.Payload = of.raw("output")
 		}
@@ -101,9 +105,10 @@ type clineOutput struct {
 	Error   string `json:"errorMessage,omitempty"`        // why, beside a cancellation
 }
 
-// clineAnswer denies by cancelling. Of that the extension makes an end of the
-// task, which the user may take up again, and the command line an answer to the
-// model.
+// clineAnswer denies by cancelling, the only way there is: an answer to the model in
+// older versions of the command line, the end of the run in newer ones. In the editor
+// it ends the task, the model reads neither the reason nor a context beside it, and
+// the user may take the task up again. Then TaskResume tells the model what is open.
 func clineAnswer(e Event, a Answer) Output {
 	if a.Deny {
 		return printed(clineOutput{Cancel: new(true), Error: said(a.Reason)})

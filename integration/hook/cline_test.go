@@ -44,6 +44,8 @@ var clineDecodes = []decodeTest{
 		clineIs(After, "tool_result", called("t1", "run_commands", `{"commands":["ls"]}`), shell("ls"), result("a"), took(7*time.Millisecond))},
 	{"after an error of the command line", clineLine + `"hookName":"tool_result","tool_result":{"id":"t1","name":"x","input":{},"output":null,"error":"boom","durationMs":7}}`,
 		clineIs(After, "tool_result", called("t1", "x", `{}`), failed("boom"), took(7*time.Millisecond))},
+	{"after a call that was not made", clineLine + `"hookName":"tool_result","tool_result":{"id":"t1","name":"x","input":{},"output":{"error":"boom"},"error":"{\"error\":\"boom\"}","durationMs":7}}`,
+		clineIs(After, "tool_result", called("t1", "x", `{}`), failed("boom"), took(7*time.Millisecond))},
 	{"after an object of the command line", clineLine + `"hookName":"tool_result","tool_result":{"id":"t1","name":"x","input":{},"output":{"a":1}}}`,
 		clineIs(After, "tool_result", called("t1", "x", `{}`), payload(`{"a":1}`))},
 	{"the user of the command line", clineLine + `"hookName":"prompt_submit","userPromptSubmit":{"prompt":"do it"}}`, clineIs(Prompt, "prompt_submit")},
