@@ -89,6 +89,7 @@ var allowed = map[classify.AgentName]map[string][]string{
 	},
 	classify.Cursor: {
 		"preToolUse": {"permission", "user_message", "agent_message"}, "postToolUse": {"additional_context"}, "sessionStart": {"additional_context"},
+		"beforeSubmitPrompt": {"continue"},
 	},
 	classify.Copilot: {
 		"preToolUse": {"permissionDecision", "permissionDecisionReason"}, "PreToolUse": {"permissionDecision", "permissionDecisionReason"},
@@ -128,12 +129,30 @@ func TestNoUndocumentedFieldIsWritten(t *testing.T) {
 	})
 }
 
+// Cursor takes a hook without output for one that has failed; for all others
+// nothing is what says nothing.
 func TestNothingToSayIsSilence(t *testing.T) {
 	everyEvent(func(e Event) {
-		if got := Encode(e, Answer{}); len(got.Stdout)+len(got.Stderr) > 0 || got.Exit != 0 {
-			t.Errorf("%s %s: got %+v, want nothing", e.Agent, e.Name, got)
+		got, want := Encode(e, Answer{}), ""
+		if e.Agent == classify.Cursor {
+			want = "{}\n"
+		}
+		if e.Name == "beforeSubmitPrompt" {
+			want = `{"continue":true}` + "\n"
+		}
+		if string(got.Stdout) != want || len(got.Stderr) > 0 || got.Exit != 0 {
+			t.Errorf("%s %s: got %+v, want %q", e.Agent, e.Name, got, want)
 		}
 	})
+	for _, agent := range append(Agents(), Auto, "weather", "") {
+		want := ""
+		if agent == "cursor" {
+			want = "{}\n"
+		}
+		if got := Silence(agent); string(got.Stdout) != want || len(got.Stderr) > 0 || got.Exit != 0 {
+			t.Errorf("%q: got %+v, want %q", agent, got, want)
+		}
+	}
 	full := Answer{Deny: true, Reason: "r", Context: "c", Notice: "n"}
 	for _, e := range []Event{{}, {Kind: Before}, {Agent: "weather", Kind: Before, Name: "PreToolUse"}, {Agent: classify.Codex, Kind: Other, Name: "PreToolUse"}} {
 		if got := Encode(e, full); len(got.Stdout)+len(got.Stderr) > 0 || got.Exit != 0 {

@@ -65,14 +65,17 @@ func cursorResult(c *Call, f fields) {
 
 // cursorOutput is the part of Cursor's hook output that is used here.
 type cursorOutput struct {
+	Continue     bool   `json:"continue,omitempty"`      // beforeSubmitPrompt alone
 	Permission   string `json:"permission,omitempty"`    // preToolUse alone
 	UserMessage  string `json:"user_message,omitempty"`  // beside a denial
 	AgentMessage string `json:"agent_message,omitempty"` // to the model, beside a denial
 	Context      string `json:"additional_context,omitempty"`
 }
 
-// cursorAnswer prints nothing where nothing is to be said, which Cursor takes as
-// "go on" unless the user has made the hook fail closed. A stop's
+// cursorAnswer always prints an object. For Cursor a hook without output has
+// failed: some versions say so with each call, and where the user lets hooks
+// fail closed the tool does not run. An empty object says nothing, while
+// "permission": "allow" might pass for the user's own approval. A stop's
 // followup_message would make the agent go on.
 func cursorAnswer(e Event, a Answer) Output {
 	var out cursorOutput
@@ -81,8 +84,10 @@ func cursorAnswer(e Event, a Answer) Output {
 		if a.Deny {
 			out = cursorOutput{Permission: "deny", UserMessage: said(a.Notice), AgentMessage: said(a.Reason)}
 		}
+	case "beforeSubmitPrompt":
+		out.Continue = true // as if nothing were said
 	case "postToolUse", "sessionStart":
 		out.Context = said(a.Context)
 	}
-	return printed(out)
+	return printedAlways(out)
 }

@@ -54,16 +54,19 @@ func TestCursorEvents(t *testing.T) { checkDecode(t, cursorDecodes) }
 func TestCursorAnswers(t *testing.T) {
 	full := Answer{Deny: true, Reason: "r", Context: "c", Notice: "n"}
 	checkAnswers(t, classify.Cursor, []answerTest{
-		{"nothing to say", Before, "preToolUse", Answer{}, ""},
+		{"nothing to say", Before, "preToolUse", Answer{}, `{}`},
 		{"a denial", Before, "preToolUse", Answer{Deny: true, Reason: "r"}, `{"permission":"deny","agent_message":"r"}`},
 		{"a denial and a notice", Before, "preToolUse", full, `{"permission":"deny","user_message":"n","agent_message":"r"}`},
-		{"a probe", Before, "preToolUse", Answer{Context: "c", Notice: "n"}, ""},
+		{"a probe", Before, "preToolUse", Answer{Context: "c", Notice: "n"}, `{}`},
 		{"after a success", After, "postToolUse", full, `{"additional_context":"c"}`},
-		{"after a failure", After, "postToolUseFailure", full, ""},
+		{"nothing to say afterwards", After, "postToolUse", Answer{}, `{}`},
+		{"after a failure", After, "postToolUseFailure", full, `{}`},
 		{"a start", SessionStart, "sessionStart", full, `{"additional_context":"c"}`},
-		{"a prompt", Prompt, "beforeSubmitPrompt", full, ""},
-		{"a stop", Stop, "stop", full, ""},
-		{"a subagent's stop", SubagentStop, "subagentStop", full, ""},
-		{"an end", SessionEnd, "sessionEnd", full, ""},
+		{"a prompt", Prompt, "beforeSubmitPrompt", full, `{"continue":true}`},
+		{"a stop", Stop, "stop", full, `{}`},
+		{"a subagent's stop", SubagentStop, "subagentStop", full, `{}`},
+		{"an end", SessionEnd, "sessionEnd", full, `{}`},
+		{"what is told again", Other, "beforeShellExecution", full, `{}`},
+		{"no event that anybody knows", Other, "", full, `{}`},
 	})
 }

@@ -57,17 +57,17 @@ func isGemini(f fields) bool {
 	}
 }
 
-// foreign is what to say if another agent runs the hooks that were installed
-// for Claude Code: Cursor and Copilot load its settings, Codex its plugins.
-// Empty: none does.
-func foreign(a adapter, f fields) string {
+// foreign is the agent that runs the hooks that were installed for Claude Code,
+// and what to say of it: Cursor and Copilot load its settings, Codex its
+// plugins. Empty: none does.
+func foreign(a adapter, f fields) (agent classify.AgentName, text string) {
 	if a.agent != classify.ClaudeCode {
-		return ""
+		return "", ""
 	}
 	other, ok := adapterOf(marked(f))
 	if !ok {
-		return ""
+		return "", ""
 	}
-	return fmt.Sprintf("%s runs the hooks that were installed for %s: nothing was decided or recorded; for hooks of its own run expediter install %s",
+	return other.agent, fmt.Sprintf("%s runs the hooks that were installed for %s: nothing was decided or recorded; for hooks of its own run expediter install %s",
 		other.title, a.title, other.agent)
 }

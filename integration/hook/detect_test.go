@@ -48,15 +48,15 @@ func TestForeign(t *testing.T) {
 			t.Errorf("%s of %s: %v", tt.name, tt.want.Agent, err)
 			continue
 		}
-		marks := tt.want.Agent != classify.ClaudeCode && e.Agent == classify.ClaudeCode
+		marks := tt.want.Agent != classify.ClaudeCode
 		if tt.want.Agent == classify.Codex && tt.want.Kind == SessionStart {
 			continue // it has no mark
 		}
 		if (e.Foreign != "") != marks {
 			t.Errorf("%s of %s: got %q", tt.name, tt.want.Agent, e.Foreign)
 		}
-		if e.Foreign != "" && (e.Kind != Other || e.Call.Observation.Tool != "" || !strings.Contains(e.Foreign, "expediter install "+string(tt.want.Agent))) {
-			t.Errorf("%s of %s: got %s with %q and %q", tt.name, tt.want.Agent, e.Kind, e.Call.Observation.Tool, e.Foreign)
+		if e.Foreign != "" && (e.Agent != tt.want.Agent || e.Kind != Other || e.Call.Observation.Tool != "" || !strings.Contains(e.Foreign, "expediter install "+string(tt.want.Agent))) {
+			t.Errorf("%s of %s: got %s of %s with %q and %q", tt.name, tt.want.Agent, e.Kind, e.Agent, e.Call.Observation.Tool, e.Foreign)
 		}
 	}
 	const cursor = `{"session_id":"s","cursor_version":"2.0.0","hook_event_name":"PreToolUse","tool_name":"Shell","tool_input":{"command":"ls"},"tool_use_id":"t"}`
@@ -70,7 +70,7 @@ func TestForeign(t *testing.T) {
 func TestANamedAgentIsBelieved(t *testing.T) {
 	for _, agent := range Agents() {
 		e, err := Decode(agent, []byte(`{"session_id":"s","taskId":"s","hookName":"x","trajectory_id":"s","agent_action_name":"x"}`), nil)
-		if string(e.Agent) != agent || (e.Foreign != "") != (agent == string(classify.ClaudeCode)) {
+		if believed := string(e.Agent) == agent && e.Foreign == ""; err != nil || believed == (agent == string(classify.ClaudeCode)) {
 			t.Errorf("%s: got %s, %q, %v", agent, e.Agent, e.Foreign, err)
 		}
 	}

@@ -60,7 +60,7 @@ type Event struct {
 	Source   string // of a SessionStart: startup, resume, clear, compact, fork, …
 	Call     Call   // of Before and After
 	Batch    []Call // of BatchEnd: completed as far as the agent tells
-	Foreign  string // not empty: another agent runs the hooks that were installed for this one; what to say in the log. Kind is Other then
+	Foreign  string // not empty: Agent runs the hooks that were installed for another one; what to say in the log. Kind is Other then
 }
 
 // Bounds of what is read. Longer input is an error; longer texts are cut.
@@ -139,10 +139,10 @@ func Decode(agent string, input []byte, env func(string) string) (Event, error) 
 	e.Agent = a.agent
 	e.Project = projectOf(a, e.Project, env)
 	if agent != Auto {
-		e.Foreign = foreign(a, f)
-	}
-	if e.Foreign != "" {
-		e.Kind, e.Call, e.Batch = Other, Call{}, nil
+		if other, text := foreign(a, f); text != "" {
+			e.Agent, e.Foreign = other, text
+			e.Kind, e.Call, e.Batch = Other, Call{}, nil
+		}
 	}
 	return e, e.named()
 }

@@ -35,11 +35,11 @@ func Serve(ctx context.Context, st *store.Store, input []byte, o Options, at tim
 	e, err := Decode(o.Agent, input, o.Env)
 	switch {
 	case err != nil:
-		return Output{}, err
+		return Silence(o.Agent), err
 	case e.Foreign != "":
-		return Output{}, errors.New(e.Foreign)
+		return Encode(e, Answer{}), errors.New(e.Foreign)
 	case e.Kind == Other:
-		return Output{}, nil
+		return Encode(e, Answer{}), nil
 	}
 	if a, denied := forHumans(e); denied {
 		return Encode(e, a), nil
@@ -54,7 +54,7 @@ func Serve(ctx context.Context, st *store.Store, input []byte, o Options, at tim
 			return nil
 		})
 	if err != nil {
-		return Output{}, fmt.Errorf("%s of %s: %w", e.Name, e.Agent, err)
+		return Encode(e, Answer{}), fmt.Errorf("%s of %s: %w", e.Name, e.Agent, err)
 	}
 	if e.Kind == SessionStart {
 		a.Context = join(a.Context, elsewhere(ctx, st, e, at))

@@ -302,6 +302,32 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
+// TestTroubleInCursor: for Cursor a hook without output has failed, and what
+// fails may keep the tool from running.
+func TestTroubleInCursor(t *testing.T) {
+	tests := []struct {
+		name, as, input, store string
+	}{
+		{"no JSON", "cursor", `{`, "store"},
+		{"no session and no folder", "cursor", `{"hook_event_name":"preToolUse","tool_name":"Shell"}`, "store"},
+		{"a store that cannot be made", "cursor", cursorHead + `"hook_event_name":"preToolUse","tool_name":"Shell","tool_input":{},"tool_use_id":"t"}`, "file/store"},
+		{"an event that nobody knows", "cursor", cursorHead + `"hook_event_name":"afterAgentThought"}`, "store"},
+		{"the hooks of Claude Code", "claude-code", cursorHead + `"hook_event_name":"PreToolUse","session_id":"s1","tool_name":"Shell"}`, "store"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, _ := Serve(t.Context(), store.Open(filepath.Join(dir, tt.store)), []byte(tt.input), Options{Agent: tt.as}, time.Now())
+			if string(out.Stdout) != "{}\n" || len(out.Stderr) != 0 || out.Exit != 0 {
+				t.Errorf("got %q %q %d, want {}", out.Stdout, out.Stderr, out.Exit)
+			}
+		})
+	}
+}
+
 func (a *agent) path(name string) string {
 	return filepath.Join(filepath.Dir(a.env["CLAUDE_PROJECT_DIR"]), name)
 }
