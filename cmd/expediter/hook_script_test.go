@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -47,6 +48,10 @@ var denials = map[string][]struct {
 	"cline":       {{[]string{"cancel"}, true}},
 	"windsurf":    nil, // has exit codes alone
 }
+
+// silences are what hooks print that have nothing to say. For all others that is
+// nothing; for Cursor it is a hook that has failed.
+var silences = map[string][]string{"cursor": {"{}\n", `{"continue":true}` + "\n"}}
 
 // transcript plays a session of an agent through the real command, a process for
 // each event: transcript AGENT FILE. With AGENT/auto the agent is told by its input.
@@ -96,6 +101,9 @@ func (p player) play(step transcriptStep) string {
 		return fault
 	}
 	told := stdout + stderr
+	if slices.Contains(silences[p.agent], told) {
+		told = ""
+	}
 	last := p.happened(id)
 	if got := cameOf(last, denied, told); got != step.Want {
 		return fmt.Sprintf("came to %q, want %q: %s", got, step.Want, told)
@@ -132,7 +140,10 @@ func (p player) denied(stdout, stderr string, exit int) (denied bool, fault stri
 		return false, fmt.Sprintf("exit code %d, stdout %q, stderr %q", exit, stdout, stderr)
 	}
 	if stdout == "" {
-		return denied, ""
+		if silences[p.agent] != nil {
+			fault = "no output, which is a failure"
+		}
+		return denied, fault
 	}
 	var v map[string]any
 	if err := json.Unmarshal([]byte(stdout), &v); err != nil {
