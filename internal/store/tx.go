@@ -173,8 +173,6 @@ func (t *Tx) guard(write bool, f func() error) error {
 	panic(errDamage)
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // seal puts a checksum of a key and its value before the value: bbolt has none for
 // what it keeps.
 func seal(key, value []byte) []byte {
@@ -182,8 +180,9 @@ func seal(key, value []byte) []byte {
 	return append(sealed, value...)
 }
 
+// checksum is of the polynomial whose tables a new process makes fastest.
 func checksum(key, value []byte) uint32 {
-	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
+	return crc32.Update(crc32.ChecksumIEEE(key), crc32.IEEETable, value)
 }
 
 func unsealed(key, sealed []byte) *damage {
