@@ -31,7 +31,7 @@ func (c certainty) String() string {
 func (r *reader) certainty(word string) certainty {
 	name := base(word)
 	switch {
-	case name == program, name == program+"-cli", r.names[name]:
+	case name == program, name == program+"-cli", name == program+"-hook", r.names[name]:
 		return sure
 	case strings.HasPrefix(name, program) && released(name):
 		return likely
@@ -199,7 +199,8 @@ func (r *reader) isPackage(pkg string) bool {
 	if strings.HasSuffix(pkg, ".go") {
 		pkg = path.Dir(pkg)
 	}
-	return base(path.Join(r.dir, pkg)) == program || strings.ContainsRune(pkg, tainted)
+	name := base(path.Join(r.dir, pkg))
+	return name == program || name == program+"-hook" || strings.ContainsRune(pkg, tainted)
 }
 
 func (r *reader) rename(name string) {
