@@ -112,6 +112,8 @@ var rooms = map[string]room{
 	}},
 	"integration/hook": {rooms: []string{"capability", "capability/document", "cascade", "cascade/classify", "cascade/redact", "expediter",
 		"expediter/breaker", "internal/operator", "internal/session", "internal/store", "internal/task", "report"}},
+	"internal/hookproc": {clock: "a hook call is a process of its own, and this its outermost layer",
+		rooms: []string{"cascade/redact", "integration/hook", "internal/store"}},
 	"internal/simulate": {rooms: []string{"budget", "capability", "cascade", "cascade/classify", "expediter", "expediter/breaker",
 		"report", "scope"}, libraries: map[string]string{
 		"github.com/sony/gobreaker/v2":   "a peer in the comparison",
@@ -120,11 +122,10 @@ var rooms = map[string]room{
 	"cmd/expediter": {clock: "a command is the outermost layer", rooms: []string{"*"}, libraries: map[string]string{
 		"github.com/spf13/cobra":            "subcommands, help and completion (docs/decisions/cli.md)",
 		"golang.org/x/term":                 "is this a terminal, and how wide (docs/decisions/term.md)",
-		"github.com/spf13/pflag":            "the flags of a hook, without the rest of cobra (docs/decisions/cli.md)",
-		"go.uber.org/zap":                   "the log of hooks, whose output belongs to the agent",
-		"go.uber.org/zap/zapcore":           "its format",
+		"github.com/spf13/pflag":            "flags that several commands share (docs/decisions/cli.md)",
 		"github.com/schollz/progressbar/v3": "how far a long analysis is (docs/decisions/progress.md)",
 	}},
+	"cmd/expediter-hook": {rooms: []string{"internal/hookproc"}}, // and nothing else: each import costs every tool call
 	"examples/agentloop": {clock: "an example program is the outermost layer", rooms: []string{"*"}},
 	"examples/slowpeer": {clock: "an example program is the outermost layer", rooms: []string{"*"}, libraries: map[string]string{
 		"github.com/sony/gobreaker/v2":                      "a peer in the comparison",

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/expediter-go/expediter/capability/document"
+	"github.com/expediter-go/expediter/internal/hookproc"
 )
 
 // Exit statuses. run adds two of its own with --exit-code.
@@ -25,7 +26,7 @@ const (
 
 func main() {
 	if isHook(os.Args[1:]) {
-		os.Exit(answerHook(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(hookproc.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
