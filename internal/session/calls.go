@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"encoding/hex"
 	"hash/fnv"
 	"slices"
 	"time"
@@ -13,12 +14,12 @@ import (
 	"github.com/expediter-go/expediter/expediter"
 )
 
-// Bounds of what is kept of calls: in flight, decided before, and of a text.
+// Bounds of what is kept of calls.
 const (
-	maxFlying = 1000
-	maxKnown  = 128
-	maxID     = 256
-	maxText   = 512
+	maxFlying = 1000 // calls in flight; the oldest are given up
+	maxKnown  = 128  // calls that were decided
+	maxID     = 256  // bytes
+	maxText   = 512  // characters of a failure's text
 )
 
 // Call is one tool call, as far as it is known when it is told.
@@ -227,7 +228,7 @@ func (c Call) hash() uint64 {
 func hashOf(id string) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(id))
-	return string(hexOf(h.Sum(nil)))
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // rulesOf are the classification rules of a map entry. They were checked when
@@ -254,9 +255,9 @@ func outcome(o classify.Observation, v classify.Verdict, e capability.Entry) exp
 		return out
 	}
 	out.Text = redact.Text(cmp.Or(classify.ErrorText(o), v.Signature), maxText)
-	// Of a lost connection an agent tells but words, which may be those of one that
-	// never came about.
-	out.MayHaveTakenEffect = v.Category == cascade.Timeout && classify.InDoubt(v.Category, nil) && e.SideEffects >= capability.Idempotent
+	// classify.InDoubt would say so of a lost connection too, but asks an error for
+	// one that never came about: here there are but words.
+	out.MayHaveTakenEffect = v.Category == cascade.Timeout && e.SideEffects >= capability.Idempotent
 	return out
 }
 

@@ -44,19 +44,9 @@ type Wanted struct {
 // ErrAmbiguous: several sessions begin so.
 var ErrAmbiguous = errors.New("several sessions begin so")
 
-// Find returns the session that is wanted. Without one the error is
-// store.ErrNoSession; if several begin as wanted.Session says, ErrAmbiguous.
-func Find(ctx context.Context, st *store.Store, wanted Wanted) (Summary, error) {
-	all, err := List(ctx, st)
-	found, none := wanted.Of(all)
-	if errors.Is(none, store.ErrNoSession) {
-		none = errors.Join(none, err)
-	}
-	return found, none
-}
-
-// Of returns the session of a list, the latest first, that is wanted, with the
-// errors of Find. An id that is given whole goes before those that begin so.
+// Of returns the session of a list, the latest first, that is wanted. Without one
+// the error is store.ErrNoSession; if several begin as w.Session says,
+// ErrAmbiguous. An id that is given whole goes before those that begin so.
 func (w Wanted) Of(all []Summary) (Summary, error) {
 	var found, whole []Summary
 	for _, s := range all {

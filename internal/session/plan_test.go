@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -77,5 +78,30 @@ func TestPlan(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A store has the words for states, not their numbers.
+func TestTodoStatesAsText(t *testing.T) {
+	for state, word := range map[TodoState]string{
+		TodoUnknown: `"unknown"`, TodoPending: `"pending"`, TodoActive: `"active"`, TodoDone: `"done"`, TodoDropped: `"dropped"`,
+	} {
+		text, err := json.Marshal(state)
+		if err != nil || string(text) != word {
+			t.Errorf("%v: got %s, %v, want %s", state, text, err, word)
+		}
+		back := TodoState(200)
+		if err := json.Unmarshal(text, &back); err != nil || back != state {
+			t.Errorf("%s: got %v, %v, want %v", word, back, err, state)
+		}
+	}
+	if got := TodoState(200).String(); got != "todo(200)" {
+		t.Errorf("beyond the last: got %s", got)
+	}
+	for _, text := range []string{`"todo(200)"`, `""`, `3`} {
+		var state TodoState
+		if err := json.Unmarshal([]byte(text), &state); err == nil {
+			t.Errorf("%s: got %v, want an error", text, state)
+		}
 	}
 }

@@ -77,7 +77,9 @@ type about struct {
 // Update lets f happen to a session, alone among all processes, and saves what
 // came of it: all of it or, with an error or a panic of f, nothing. It makes the
 // session if there is none, of what choose says. A nil choose keeps what there
-// is, and without a session is store.ErrNoSession.
+// is, and without a session is store.ErrNoSession. at is the time by the clock.
+// The other errors are those of the store, of choose and of f. Where the store
+// finds its file damaged, choose and f run once more (see store.Update).
 func Update(ctx context.Context, st *store.Store, id store.ID, at time.Time, choose Choose, f func(*Session) error) error {
 	if choose == nil {
 		if err := st.View(ctx, id, func(*store.Tx) error { return nil }); err != nil {
@@ -96,7 +98,8 @@ func Update(ctx context.Context, st *store.Store, id store.ID, at time.Time, cho
 	})
 }
 
-// View shows a session as it is. What f does to it is not kept.
+// View shows a session as it is. What f does to it is not kept. Updates of the
+// session wait meanwhile.
 func View(ctx context.Context, st *store.Store, id store.ID, at time.Time, f func(*Session) error) error {
 	return st.View(ctx, id, func(tx *store.Tx) error {
 		s := &Session{tx: tx}
@@ -136,8 +139,7 @@ func load(tx *store.Tx, id store.ID, at time.Time, choose Choose) (*Session, err
 	return s, s.begin()
 }
 
-// read takes in what the store has. What cannot be read any more is an error:
-// the engine's state alone can be begun anew.
+// read takes in what the store has beside the engine's state.
 func (s *Session) read() error {
 	for key, into := range map[string]any{keyMeta: &s.Meta, keySetup: &s.setup, keyState: &s.state} {
 		data := s.tx.Get(key)
@@ -145,10 +147,16 @@ func (s *Session) read() error {
 			continue
 		}
 		if err := json.Unmarshal(data, into); err != nil {
-			return fmt.Errorf("session: %s cannot be read: %w; another version wrote it", key, err)
+			return unreadable(key, err)
 		}
 	}
 	return nil
+}
+
+// unreadable is the error for a value that is whole, as the store has seen to, and
+// still not what this version writes.
+func unreadable(key string, err error) error {
+	return fmt.Errorf("session: its %s cannot be read: %w; another version wrote it: use that one, or begin a new session", key, err)
 }
 
 // maxWait is what processes wait for each other at most: so much earlier than
@@ -188,7 +196,7 @@ func (s *Session) restore(snapshot []byte, cfg expediter.Config) (*expediter.Eng
 	}
 	var saved expediter.Snapshot
 	if err := json.Unmarshal(snapshot, &saved); err != nil {
-		return nil, fmt.Errorf("session: the engine's state cannot be read: %w; another version wrote it", err)
+		return nil, unreadable(keyEngine, err)
 	}
 	return expediter.Restore(cfg, &saved)
 }

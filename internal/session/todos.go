@@ -1,8 +1,13 @@
 package session
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Todos is what an agent wrote to its to-do list in one call.
 type Todos struct {
-	Replace bool   // Items is the whole list; else items are added or changed
+	Replace bool   // Items is the whole list; else items are added or, by ID, changed
 	Items   []Todo // in the agent's order
 }
 
@@ -14,7 +19,7 @@ type Todo struct {
 	DependsOn []string // ids of items that come first
 }
 
-// TodoState is how far an item is.
+// TodoState is how far an item is; JSON has its word.
 type TodoState uint8
 
 const (
@@ -25,17 +30,25 @@ const (
 	TodoDropped // the agent took it off the list
 )
 
+var todoWords = [...]string{TodoUnknown: "unknown", TodoPending: "pending", TodoActive: "active", TodoDone: "done", TodoDropped: "dropped"}
+
 // String returns unknown, pending, active, done or dropped.
 func (s TodoState) String() string {
-	switch s {
-	case TodoPending:
-		return "pending"
-	case TodoActive:
-		return "active"
-	case TodoDone:
-		return "done"
-	case TodoDropped:
-		return "dropped"
+	if int(s) < len(todoWords) {
+		return todoWords[s]
 	}
-	return "unknown"
+	return fmt.Sprintf("todo(%d)", uint8(s))
+}
+
+// MarshalText writes the word.
+func (s TodoState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the word.
+func (s *TodoState) UnmarshalText(text []byte) error {
+	i := slices.Index(todoWords[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown state %.40q of a to-do item; use one of %q", text, todoWords)
+	}
+	*s = TodoState(i)
+	return nil
 }

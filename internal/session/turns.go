@@ -1,7 +1,7 @@
 package session
 
 import (
-	"encoding/hex"
+	"slices"
 	"time"
 )
 
@@ -20,6 +20,7 @@ const (
 	// longest is how long a call may take before nobody expects it back.
 	longest = time.Hour
 
+	// maxBatches bounds the batches that are remembered; beyond it all begin anew.
 	maxBatches = 256
 )
 
@@ -53,12 +54,7 @@ func (s *Session) landed(subagent string) {
 }
 
 func (s *Session) flies(subagent string) bool {
-	for _, f := range s.state.Flying {
-		if f.Subagent == subagent {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.state.Flying, func(f flying) bool { return f.Subagent == subagent })
 }
 
 // BatchEnd says that all calls of one turn are through. Those whose end was not
@@ -68,7 +64,6 @@ func (s *Session) BatchEnd(subagent string, calls []Call) {
 	for _, c := range calls {
 		c = c.bounded()
 		if i := s.flight(c, ""); c.ID != "" && i >= 0 {
-			c.Observation.Unmarked = true
 			s.After(c)
 		}
 	}
@@ -115,5 +110,3 @@ func (s *Session) Cycle() (skips, pauses uint64) {
 	now, then := s.engine.Status().Counts, s.state.Cycle
 	return now.Skips - then.Skips, now.Pauses - then.Pauses
 }
-
-func hexOf(b []byte) []byte { return hex.AppendEncode(nil, b) }
