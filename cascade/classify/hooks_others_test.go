@@ -107,13 +107,13 @@ func TestHooksOfCursor(t *testing.T) {
 
 func TestHooksOfCopilot(t *testing.T) {
 	told := func(tool string, input json.RawMessage, kind, text string) Observation {
-		return Observation{Tool: tool, Input: input, Result: text, Payload: args("resultType", kind, "textResultForLlm", text)}
+		return Observation{Tool: tool, Input: input, Payload: args("resultType", kind, "textResultForLlm", text)}
 	}
 	pascal := func(tool string, input json.RawMessage, kind, text string) Observation {
-		return Observation{Tool: tool, Input: input, Result: text, Payload: args("result_type", kind, "text_result_for_llm", text)}
+		return Observation{Tool: tool, Input: input, Payload: args("result_type", kind, "text_result_for_llm", text)}
 	}
 	plain := func(tool string, input json.RawMessage, text string) Observation { // VS Code
-		return Observation{Tool: tool, Input: input, Result: text, Payload: quote(text)}
+		return Observation{Tool: tool, Input: input, Payload: quote(text)}
 	}
 	failed := func(tool string, input json.RawMessage, text string) Observation {
 		return Observation{Tool: tool, Input: input, Failed: true, Result: text}

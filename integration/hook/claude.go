@@ -120,7 +120,7 @@ func claudeTodos(tool string, in fields) *session.Todos {
 			return nil
 		}
 		todos := &session.Todos{Items: []session.Todo{{
-			ID: id, Text: todoText(in.text("subject")), State: todoState(in.text("status")), DependsOn: todoIDs(in["addBlockedBy"]),
+			ID: id, Text: strings.TrimSpace(in.text("subject")), State: todoState(in.text("status")), DependsOn: todoIDs(in["addBlockedBy"]),
 		}}}
 		for _, blocked := range todoIDs(in["addBlocks"]) {
 			todos.Items = append(todos.Items, session.Todo{ID: blocked, DependsOn: []string{id}})
@@ -136,7 +136,7 @@ func claudeCreated(in, out fields) *session.Todos {
 	if text == "" {
 		text = in.text("subject")
 	}
-	if text = todoText(text); text == "" {
+	if text = strings.TrimSpace(text); text == "" {
 		return nil
 	}
 	return &session.Todos{Items: []session.Todo{{ID: task.name("id"), Text: text, State: session.TodoPending}}}

@@ -68,7 +68,7 @@ func TestClaudeTodos(t *testing.T) {
 		want                               *session.Todos
 	}{
 		{"a whole list", "PreToolUse", "TodoWrite", `{"todos":[{"content":"a\u001b[31m","status":"completed","activeForm":"A"},{"content":"b","status":"in_progress"},{"content":"c","status":"pending"},{"content":""},7]}`, "",
-			&session.Todos{Replace: true, Items: []session.Todo{item("", "a[31m", session.TodoDone), item("", "b", session.TodoActive), item("", "c", session.TodoPending)}}},
+			&session.Todos{Replace: true, Items: []session.Todo{item("", "a\x1b[31m", session.TodoDone), item("", "b", session.TodoActive), item("", "c", session.TodoPending)}}},
 		{"an empty list", "PreToolUse", "TodoWrite", `{"todos":[]}`, "", &session.Todos{Replace: true}},
 		{"no list", "PreToolUse", "TodoWrite", `{"todos":"x"}`, "", nil},
 		{"an item to come", "PreToolUse", "TaskCreate", `{"subject":"a","description":"d"}`, "", nil},

@@ -1,11 +1,6 @@
 package hook
 
-import (
-	"encoding/json"
-	"strings"
-
-	"github.com/expediter-go/expediter/cascade/classify"
-)
+import "github.com/expediter-go/expediter/cascade/classify"
 
 // codexKinds are the events of Codex that say something here; PermissionRequest,
 // SubagentStart, PreCompact, PostCompact and others do not.
@@ -17,7 +12,8 @@ var codexKinds = map[string]Kind{
 // codexEvent reads session_id, cwd, hook_event_name, in a subagent agent_id, and:
 //
 //	PreToolUse    tool_name, tool_input, tool_use_id
-//	PostToolUse   the same, tool_response
+//	PostToolUse   the same, tool_response: of an MCP server's tool its result, of
+//	              all others the text that the model gets to read
 //	SessionStart  source
 //
 // A call of a hosted tool passes no hook, and a command that goes on in the
@@ -33,7 +29,7 @@ func codexEvent(f fields) Event {
 			c.Todos = todoList(in["plan"], false)
 		}
 		if e.Kind == After {
-			codexResult(&c, f)
+			c.Observation.Payload = f.raw("tool_response")
 		}
 		e.Call = c
 	case SessionStart:
@@ -44,32 +40,6 @@ func codexEvent(f fields) Event {
 		}
 	}
 	return e
-}
-
-// codexResult takes over tool_response: of an MCP server's tool its result,
-// which says whether it is an error; of all others what the model gets to read,
-// in newer versions a command's output alone. Then nothing marks a failure but
-// the form of the text.
-func codexResult(c *Call, f fields) {
-	o := &c.Observation
-	o.Payload = f.raw("tool_response")
-	text := str(o.Payload)
-	o.Unmarked = text != "" && !codexHeaded(text)
-}
-
-// codexHeaded reports whether the text tells how the command ended: above its
-// output, or in the object that it is.
-func codexHeaded(text string) bool {
-	top := cut(text, 512)
-	if strings.HasPrefix(strings.TrimSpace(top), "{") && object(json.RawMessage(text)).object("metadata") != nil {
-		return true
-	}
-	for line := range strings.Lines(top) {
-		if strings.HasPrefix(line, "Process exited with code ") || strings.HasPrefix(line, "Exit code: ") {
-			return true
-		}
-	}
-	return false
 }
 
 // codexAnswer writes no field beyond those of Codex's schemas, for which an

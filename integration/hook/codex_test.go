@@ -29,7 +29,7 @@ var codexDecodes = []decodeTest{
 	{"a patch", codexHead + `"hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch"},"tool_use_id":"call_9"}`,
 		codexIs(Before, "PreToolUse", called("call_9", "apply_patch", `{"command":"*** Begin Patch"}`))},
 	{"a plan", codexHead + `"hook_event_name":"PostToolUse","tool_name":"update_plan","tool_input":` + codexPlan + `,"tool_use_id":"call_9","tool_response":"Plan updated"}`,
-		codexIs(After, "PostToolUse", called("call_9", "update_plan", codexPlan), payload(`"Plan updated"`), unmarked,
+		codexIs(After, "PostToolUse", called("call_9", "update_plan", codexPlan), payload(`"Plan updated"`),
 			todos(todo("read", session.TodoDone), todo("write", session.TodoActive), todo("ship", session.TodoPending)))},
 	{"of a subagent", codexHead + `"agent_id":"a1","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{},"tool_use_id":"call_9"}`,
 		codexIs(Before, "PreToolUse", subagent("a1"), called("call_9", "Bash", `{}`))},

@@ -128,9 +128,6 @@ func copilotResult(c *Call, f fields) {
 		return
 	}
 	c.Observation.Payload = result
-	if c.Observation.Result = str(result); c.Observation.Result == "" {
-		c.Observation.Result = object(result).text("textResultForLlm", "text_result_for_llm")
-	}
 }
 
 // copilotOutput is the part of Copilot's hook output that is used here.

@@ -61,7 +61,6 @@ func payload(raw string) func(*Event) {
 	return func(e *Event) { e.Call.Observation.Payload = json.RawMessage(raw) }
 }
 func result(text string) func(*Event)   { return func(e *Event) { e.Call.Observation.Result = text } }
-func unmarked(e *Event)                 { e.Call.Observation.Unmarked = true }
 func took(d time.Duration) func(*Event) { return func(e *Event) { e.Call.Observation.Duration = d } }
 
 func failed(text string) func(*Event) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/expediter-go/expediter/cascade/classify"
+	"github.com/expediter-go/expediter/internal/session"
 )
 
 // FuzzDecode holds what must be so of any input: no panic, bounded names, no
@@ -41,7 +42,7 @@ func checkEvent(t *testing.T, e Event) {
 	for _, c := range calls {
 		texts = append(texts, c.ID, c.Observation.Tool, c.Observation.Server)
 		classify.Observe(c.Observation)
-		if c.Todos != nil && len(c.Todos.Items) > 2*maxTodos {
+		if c.Todos != nil && len(c.Todos.Items) > 2*session.MaxItems {
 			t.Errorf("%d items of a to-do list", len(c.Todos.Items))
 		}
 	}
@@ -69,11 +70,11 @@ func FuzzChecklist(f *testing.F) {
 		if todos == nil {
 			return
 		}
-		if len(todos.Items) == 0 || len(todos.Items) > maxTodos {
+		if len(todos.Items) == 0 || len(todos.Items) > session.MaxItems {
 			t.Errorf("%d items", len(todos.Items))
 		}
 		for _, item := range todos.Items {
-			if item.Text == "" || len(item.Text) > maxTodoText || !utf8.ValidString(item.Text) || item.Text != strip(item.Text, "") {
+			if item.Text == "" || item.Text != strings.TrimSpace(item.Text) || strings.Contains(item.Text, "\n") {
 				t.Errorf("%q", item.Text)
 			}
 		}

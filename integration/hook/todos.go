@@ -7,12 +7,8 @@ import (
 	"github.com/expediter-go/expediter/internal/session"
 )
 
-// Bounds of a to-do list.
-const (
-	maxTodos    = 200
-	maxTodoText = 500 // bytes
-	maxTodoDeps = 50
-)
+// Of a list as much is read as a session keeps. It also makes the texts fit to
+// keep.
 
 // todoStates are the words of all agents.
 var todoStates = map[string]session.TodoState{
@@ -29,16 +25,11 @@ func todoState(word string) session.TodoState {
 	return todoStates[strings.ToLower(strings.TrimSpace(word))]
 }
 
-// todoText is an item's text on one line, or its id.
-func todoText(text string) string {
-	return strings.TrimSpace(trim(strings.Join(strings.Fields(cut(text, 4*maxTodoText)), " "), maxTodoText))
-}
-
 // todoIDs are the ids in a list of texts.
 func todoIDs(raw json.RawMessage) []string {
 	var ids []string
 	for _, item := range list(raw) {
-		if id := trim(str(item), maxName); id != "" && len(ids) < maxTodoDeps {
+		if id := trim(str(item), maxName); id != "" && len(ids) < session.MaxItemTools {
 			ids = append(ids, id)
 		}
 	}
@@ -47,7 +38,7 @@ func todoIDs(raw json.RawMessage) []string {
 
 // todoItem reads an item of a list as most agents write it.
 func todoItem(f fields) session.Todo {
-	return session.Todo{ID: f.ident("id"), Text: f.text("content", "title", "description", "step", "text"), State: todoState(f.text("status", "state"))}
+	return session.Todo{ID: f.ident("id"), Text: strings.TrimSpace(f.text("content", "title", "description", "step", "text")), State: todoState(f.text("status", "state"))}
 }
 
 // todoList is the list that raw is: all of it, or with merge items to add or to
@@ -58,9 +49,8 @@ func todoList(raw json.RawMessage, merge bool) *session.Todos {
 		return nil
 	}
 	todos := &session.Todos{Replace: !merge}
-	for _, raw := range items[:min(len(items), maxTodos)] {
+	for _, raw := range items[:min(len(items), session.MaxItems)] {
 		todo := todoItem(object(raw))
-		todo.Text = todoText(todo.Text)
 		if todo.Text != "" || merge && todo.ID != "" {
 			todos.Items = append(todos.Items, todo)
 		}
@@ -84,7 +74,7 @@ func checklist(text string) *session.Todos {
 		line = strings.TrimLeft(strings.TrimSpace(line), "-*+0123456789.) \t")
 		mark, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "]")
 		state, known := todoBoxes[mark]
-		if item := todoText(rest); ok && known && strings.HasPrefix(line, "[") && item != "" && len(todos.Items) < maxTodos {
+		if item := strings.TrimSpace(rest); ok && known && strings.HasPrefix(line, "[") && item != "" && len(todos.Items) < session.MaxItems {
 			todos.Items = append(todos.Items, session.Todo{Text: item, State: state})
 		}
 	}

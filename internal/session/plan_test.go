@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,12 @@ func TestPlan(t *testing.T) {
 			s.SetPlan(steps("a"), nil)
 			s.todos(Todos{Replace: true, Items: []Todo{{Text: "mine", State: TodoActive}}})
 		}, []Subtask{item("", "mine", TodoActive)}, true},
+		{"of hostile texts", func(s *Session) {
+			s.todos(Todos{Replace: true, Items: []Todo{{Text: "\x00\x1b[2J \n", State: TodoActive}, {Text: "a\n\x00\tb \x1b[31mc"},
+				{ID: "\x00", Text: "token=abcdefghij0123456789", DependsOn: []string{"a\x00"}}, {Text: strings.Repeat("é", 2*MaxItemText)}}})
+		}, []Subtask{item("", "a b c", TodoUnknown),
+			{Todo: Todo{Text: "token=[masked]", DependsOn: []string{"a"}}},
+			item("", strings.Repeat("é", MaxItemText-1)+"…", TodoUnknown)}, true},
 		{"until it is empty", func(s *Session) {
 			s.SetPlan(steps("a"), nil)
 			s.todos(Todos{Replace: true, Items: []Todo{{Text: "mine"}}})

@@ -10,12 +10,11 @@ import (
 	"github.com/expediter-go/expediter/scope"
 )
 
-// Bounds of a to-do list: its items, a text in bytes, the tools and dependencies
-// of one item. What is beyond them is left out.
+// Bounds of a to-do list. What is beyond them is left out.
 const (
-	MaxItems     = 200
-	MaxItemText  = 500
-	MaxItemTools = 16
+	MaxItems     = 200 // items of one list
+	MaxItemText  = 500 // characters
+	MaxItemTools = 16  // tools of one item, and items that it waits for
 )
 
 // item is a sub-task as the session keeps it. Its texts are clean.
@@ -84,6 +83,9 @@ func (s *Session) change(list *[]item, t Todos) {
 	}
 	for _, todo := range t.Items[:min(len(t.Items), MaxItems)] {
 		next := clean(todo)
+		if next.name() == "" {
+			continue // nothing in it can be printed
+		}
 		i := find(*list, next.name())
 		if i < 0 && len(*list) < MaxItems {
 			if k := find(old, next.name()); k >= 0 {
