@@ -53,7 +53,7 @@ type ToolStatus struct {
 	Next                 int64           // distance to the next trial of an open tool, in Unit
 	Unit                 breaker.Unit    // of Next
 	NextAt               int64           // when the next trial of an open tool is due by time alone, in milliseconds; 0: never, or no time was given
-	NotBefore            int64           // no trial before this time (retry_after, not_before_ms); 0: none
+	NotBefore            int64           // no trial before this time, in milliseconds (retry_after, not_before_ms); 0: none
 	ProbeInFlight        bool
 	ViableRoute          *capability.Route // what routing would choose now, were the tool open
 }

@@ -52,30 +52,31 @@ func (o Options) sources(agent classify.AgentName, project string) []source {
 	return list
 }
 
-// choose says what the engine of a session is made of. A map that cannot be
-// used is told, and the built-in one serves: a mistake in it must not leave the
-// agent alone with its broken tools.
+// stamp tells a version of the file from another. ok is false if the file is not
+// there and need not be.
+func (s source) stamp() (stamp string, ok bool) {
+	switch info, err := os.Stat(s.path); {
+	case err == nil:
+		return fmt.Sprintf("%s: %d bytes of %d", s.path, info.Size(), info.ModTime().UnixNano()), true
+	case errors.Is(err, fs.ErrNotExist) && !s.asked:
+		return "", false
+	}
+	return s.path + ": missing", true
+}
+
+// choose says what the engine of a session is made of: the first source that is
+// there, or the built-in map.
 func (o Options) choose(agent classify.AgentName, project string) session.Choose {
 	return func(now session.Setup) (session.Setup, error) {
 		for _, s := range o.sources(agent, project) {
-			info, err := os.Stat(s.path)
-			if errors.Is(err, fs.ErrNotExist) && !s.asked {
+			stamp, ok := s.stamp()
+			switch {
+			case !ok:
 				continue
-			}
-			stamp := s.path + ": missing"
-			if err == nil {
-				stamp = fmt.Sprintf("%s: %d bytes of %d", s.path, info.Size(), info.ModTime().UnixNano())
-			}
-			if now.Stamp == stamp {
+			case now.Stamp == stamp:
 				return now, nil
 			}
-			setup, err := readSetup(s.path)
-			if err != nil {
-				if setup, _ = builtIn(agent); now.Source != "" {
-					setup = now // the last one that could be used
-				}
-				setup.Problem = err.Error()
-			}
+			setup := s.setup(agent, now)
 			setup.Stamp = stamp
 			return setup, nil
 		}
@@ -84,6 +85,21 @@ func (o Options) choose(agent classify.AgentName, project string) session.Choose
 		}
 		return builtIn(agent)
 	}
+}
+
+// setup reads the source. A map that cannot be used is told, and what was in use
+// goes on, or else the built-in one: a mistake in it must not leave the agent alone
+// with its broken tools.
+func (s source) setup(agent classify.AgentName, now session.Setup) session.Setup {
+	setup, err := readSetup(s.path)
+	if err == nil {
+		return setup
+	}
+	if setup = now; now.Source == "" {
+		setup, _ = builtIn(agent)
+	}
+	setup.Problem = err.Error()
+	return setup
 }
 
 func stampOf(name string, data []byte) string {

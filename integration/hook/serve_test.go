@@ -23,6 +23,7 @@ type agent struct {
 	session string
 	at      time.Time
 	calls   int
+	garbage string // that is told in the place of an event
 }
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -87,6 +88,9 @@ func (a *agent) serve(event string, fields map[string]any) (Output, error) {
 	data, err := json.Marshal(in)
 	if err != nil {
 		a.Fatal(err)
+	}
+	if a.garbage != "" {
+		data = []byte(a.garbage)
 	}
 	return Serve(context.Background(), a.st, data, a.opts, a.at)
 }
@@ -227,6 +231,28 @@ func TestPauseOfAnIncident(t *testing.T) {
 	}
 }
 
+// TestTrialsOfAnIncident: of tools that failed together one is tried at a time, and
+// one that waits for another's trial is not said to be on trial itself.
+func TestTrialsOfAnIncident(t *testing.T) {
+	a := newAgent(t, map[string]string{"project/.expediter.yaml": "expediter: {half_open_successes: 2, probe: {unit: steps, every: 1}}\n" + webMap})
+	a.fails(3, "WebSearch", "getaddrinfo ENOTFOUND api.example.com")
+	a.fails(2, "WebFetch", "getaddrinfo ENOTFOUND docs.example.com")
+	a.change(func(s *session.Session) error {
+		_, err := s.Engine().ConfirmRecovery("the line is back", s.Step(), s.At())
+		return err
+	})
+	before, after := a.call("WebSearch", nil, "") // one success of two
+	a.wants(before, "expediter: PROBE.")
+	a.tell("PostToolBatch", nil)
+	if after != "" {
+		t.Errorf("after the first success: %q, want nothing", after)
+	}
+	a.wants(a.tell("UserPromptSubmit", map[string]any{"prompt": "go on"}), "WebSearch is half-open, opened at 12:0", "WebFetch is open since 12:0")
+	a.wants(a.tell("PreToolUse", map[string]any{"tool_name": "WebFetch", "tool_use_id": "trial"}), "expediter: PROBE. This call of WebFetch is a trial")
+	a.wants(a.tell("PreToolUse", map[string]any{"tool_name": "WebFetch", "tool_use_id": "beside"}), "expediter: SKIP. WebFetch is on trial: one call of it is under way")
+	a.wants(a.tell("PreToolUse", map[string]any{"tool_name": "WebSearch", "tool_use_id": "waits"}), "expediter: SKIP. WebSearch waits: a tool that failed with it is on trial")
+}
+
 // change does to the session what a command of the user's does.
 func (a *agent) change(f func(*session.Session) error) {
 	a.Helper()
@@ -282,7 +308,8 @@ func TestTrouble(t *testing.T) {
 		want string
 	}{
 		{"an agent that nobody knows", func(a *agent) { a.opts.Agent = "nobody" }, "nobody"},
-		{"no JSON", func(a *agent) { a.opts.Agent = "codex"; a.session = string([]byte{0xff}) }, ""},
+		{"no JSON", func(a *agent) { a.garbage = `{"session_id":"s1",` }, "at byte"},
+		{"no session", func(a *agent) { a.garbage = `{"hook_event_name":"PreToolUse","tool_name":"WebSearch"}`; a.env = nil }, "neither a session nor a folder"},
 		{"a store that is a file", func(a *agent) { a.write("file", "x"); a.st = store.Open(a.path("file")) }, "file"},
 		{"a store below a file", func(a *agent) { a.write("file", "x"); a.st = store.Open(a.path("file/store")) }, "file"},
 	}
@@ -295,7 +322,7 @@ func TestTrouble(t *testing.T) {
 			if len(out.Stdout)+len(out.Stderr) != 0 || out.Exit != 0 {
 				t.Errorf("got %q %q %d, want silence", out.Stdout, out.Stderr, out.Exit)
 			}
-			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error that names %q", err, tt.want)
 			}
 		})

@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/internal/session"
-	"github.com/expediter-go/expediter/internal/store"
 	"github.com/expediter-go/expediter/report"
 )
 
@@ -21,10 +19,10 @@ import (
 // orders in such a place for an attack. Only declared routes are named (SPEC
 // section 8).
 
-// Bounds of a text within an answer, in bytes, and of a list of tools.
+// Bounds within an answer.
 const (
-	maxQuote  = 200
-	maxListed = 8
+	maxQuote  = 200 // characters of a text from outside
+	maxListed = 8   // tools of a list
 )
 
 // skipped says why a tool is not called.
@@ -60,13 +58,14 @@ func toolOf(st expediter.Status, key string) expediter.ToolStatus {
 
 func why(st expediter.Status, t expediter.ToolStatus, r session.Ruling) string {
 	switch r.Reason {
-	case expediter.ForcedOpen:
-		return fmt.Sprintf("%s was opened by the user%s.", t.Tool, reasonWords(t.Reason))
 	case expediter.UnknownTool:
 		return t.Tool + " is not in the capability map, which is strict."
 	case expediter.Unavailable:
 		return t.Tool + " is unavailable, as its check before the call found."
 	case expediter.ProbeInFlight:
+		if !t.ProbeInFlight {
+			return t.Tool + " waits: a tool that failed with it is on trial, and one of them is tried at a time."
+		}
 		return fmt.Sprintf("%s is on trial: one call of it is under way, and others wait for its outcome.", t.Tool)
 	}
 	return open(st, t)
@@ -79,11 +78,17 @@ func reasonWords(reason string) string {
 	return ""
 }
 
-// open says since when a tool is open and why.
+// open says since when a tool is not closed, and why.
 func open(st expediter.Status, t expediter.ToolStatus) string {
-	text := t.Tool + " is open"
+	text, since := t.Tool+" is open", " since "
+	switch {
+	case t.Forced:
+		return fmt.Sprintf("%s was opened by the user%s.", t.Tool, reasonWords(t.Reason))
+	case t.State == breaker.HalfOpen:
+		text, since = t.Tool+" is half-open", ", opened at "
+	}
 	if t.OpenedAt > 0 {
-		text += " since " + clock(t.OpenedAt) + ago(st.At-t.OpenedAt)
+		text += since + clock(t.OpenedAt) + ago(st.At-t.OpenedAt)
 	}
 	switch {
 	case t.Run == 1:
@@ -212,92 +217,6 @@ func charged(st expediter.Status) []string {
 	return names
 }
 
-// standing is what an agent should know at a prompt: which tools are open, and
-// whether everything waits. Empty: all is well.
-func standing(s *session.Session) string {
-	st := s.Status()
-	if st.Paused != expediter.NoReason {
-		return "expediter: PAUSE. " + pauseWords(st, st.Paused)
-	}
-	var lines []string
-	for _, t := range st.Tools {
-		if t.State == breaker.Closed {
-			continue
-		}
-		t = toolOf(st, t.Tool)
-		if t.Forced {
-			lines = append(lines, fmt.Sprintf("%s was opened by the user%s. %s", t.Tool, reasonWords(t.Reason), routeWords(t, nil)))
-		} else {
-			lines = append(lines, open(st, t)+" "+routeWords(t, nil))
-		}
-	}
-	if len(lines) == 0 {
-		return ""
-	}
-	if more := len(lines) - maxListed; more > 0 {
-		lines = append(lines[:maxListed], fmt.Sprintf("%d more are open.", more))
-	}
-	return "expediter: " + strings.Join(lines, "\n")
-}
-
-// summary is what the user is told when the agent's turn is over and not all of
-// it went as it should.
-func summary(s *session.Session) string {
-	skips, pauses := s.Cycle()
-	if skips+pauses == 0 {
-		return ""
-	}
-	var open []string
-	st := s.Status()
-	for _, t := range st.Tools {
-		if t.State != breaker.Closed {
-			open = append(open, redact.Text(t.Tool, maxQuote))
-		}
-	}
-	text := fmt.Sprintf("expediter: %s skipped and %d paused since the prompt", plural(int(skips), "call"), pauses)
-	if len(open) > 0 {
-		text += "; open: " + enumerate(open)
-	}
-	if st.Paused == expediter.Systemic {
-		text += "; it waits for `expediter confirm`"
-	}
-	return text + ". `expediter report` has what was done and what was not."
-}
-
-// trouble is what the user is told of the session's own set-up.
-func trouble(s *session.Session) string {
-	if p := s.Setup().Problem; p != "" {
-		return "expediter: the capability map is not used: " + redact.Text(p, 4*maxQuote)
-	}
-	return ""
-}
-
-// recent is how long what another session found is worth telling.
-const recent = time.Hour
-
-// elsewhere is what other sessions of the project found open lately. It is told
-// and has no effect: this session finds out for itself.
-func elsewhere(ctx context.Context, st *store.Store, e Event, at time.Time) string {
-	if e.Source != "startup" && e.Source != "clear" || e.Project == "" {
-		return ""
-	}
-	all, _ := session.List(ctx, st) // those that cannot be read are told by status
-	for _, other := range all {
-		if other.Session == e.Session || other.Project != e.Project || at.UnixMilli()-other.Seen > recent.Milliseconds() {
-			continue
-		}
-		var text string
-		_ = session.View(ctx, st, other.ID, at, func(s *session.Session) error {
-			text = standing(s)
-			return nil
-		})
-		if text != "" {
-			return "From another session of this project" + ago(at.UnixMilli()-other.Seen) + ", not checked since: " + text
-		}
-	}
-	return ""
-}
-
 func enumerate(names []string) string {
 	if more := len(names) - maxListed; more > 0 {
 		names = append(slices.Clone(names[:maxListed]), fmt.Sprintf("and %d more", more))
@@ -312,10 +231,11 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// clock is a time of day in UTC, as reports print it.
+// clock is a time of day in UTC, as reports print it; ms is since 1970.
 func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("15:04:05Z") }
 
-// ago is how long ago something was, in round words.
+// ago is how long ago something was, in round words; nothing for a moment. ms is a
+// span.
 func ago(ms int64) string {
 	switch d := time.Duration(ms) * time.Millisecond; {
 	case d < 2*time.Second:
@@ -328,6 +248,3 @@ func ago(ms int64) string {
 		return fmt.Sprintf(" (%d h ago)", int(d.Hours()))
 	}
 }
-
-// join puts two texts on lines of their own.
-func join(a, b string) string { return strings.Trim(a+"\n"+b, "\n") }

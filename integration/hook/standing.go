@@ -1,0 +1,99 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/internal/session"
+	"github.com/expediter-go/expediter/internal/store"
+)
+
+// standing is what an agent should know at a prompt: which tools are not closed,
+// and whether everything waits. Empty: all is well.
+func standing(s *session.Session) string {
+	st := s.Status()
+	if st.Paused != expediter.NoReason {
+		return "expediter: PAUSE. " + pauseWords(st, st.Paused)
+	}
+	var lines []string
+	for _, t := range st.Tools {
+		if t.State == breaker.Closed {
+			continue
+		}
+		t.Tool = redact.Text(t.Tool, maxQuote)
+		lines = append(lines, open(st, t)+" "+routeWords(t, nil))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	if more := len(lines) - maxListed; more > 0 {
+		lines = append(lines[:maxListed], fmt.Sprintf("%d more are open.", more))
+	}
+	return "expediter: " + strings.Join(lines, "\n")
+}
+
+// summary is what the user is told when the agent's turn is over and not all of
+// it went as it should.
+func summary(s *session.Session) string {
+	skips, pauses := s.Cycle()
+	if skips+pauses == 0 {
+		return ""
+	}
+	var open []string
+	st := s.Status()
+	for _, t := range st.Tools {
+		if t.State != breaker.Closed {
+			open = append(open, redact.Text(t.Tool, maxQuote))
+		}
+	}
+	text := fmt.Sprintf("expediter: %s skipped and %d paused since the prompt", plural(int(skips), "call"), pauses)
+	if len(open) > 0 {
+		text += "; open: " + enumerate(open)
+	}
+	if st.Paused == expediter.Systemic {
+		text += "; it waits for `expediter confirm`"
+	}
+	return text + ". `expediter report` has what was done and what was not."
+}
+
+// trouble is what the user is told of the session's own set-up.
+func trouble(s *session.Session) string {
+	if p := s.Setup().Problem; p != "" {
+		return "expediter: the capability map is not used: " + redact.Text(p, 4*maxQuote)
+	}
+	return ""
+}
+
+// recent is how long what another session found is worth telling.
+const recent = time.Hour
+
+// elsewhere is what other sessions of the project found open lately. It is told
+// and has no effect: this session finds out for itself.
+func elsewhere(ctx context.Context, st *store.Store, e Event, at time.Time) string {
+	if e.Source != "startup" && e.Source != "clear" || e.Project == "" {
+		return ""
+	}
+	all, _ := session.List(ctx, st) // those that cannot be read are told by status
+	for _, other := range all {
+		if other.Session == e.Session || other.Project != e.Project || at.UnixMilli()-other.Seen > recent.Milliseconds() {
+			continue
+		}
+		var text string
+		_ = session.View(ctx, st, other.ID, at, func(s *session.Session) error {
+			text = standing(s)
+			return nil
+		})
+		if text != "" {
+			return "From another session of this project" + ago(at.UnixMilli()-other.Seen) + ", not checked since: " + text
+		}
+	}
+	return ""
+}
+
+// join puts two texts on lines of their own.
+func join(a, b string) string { return strings.Trim(a+"\n"+b, "\n") }
