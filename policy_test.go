@@ -37,7 +37,7 @@ var rooms = map[string]room{
 		"github.com/cenkalti/backoff/v4": "the exponential schedule of probes",
 	}},
 	"cascade/redact": {quiet: true, rooms: []string{"internal/pattern"}},
-	"cascade/classify": { // knows the error types of net, os and syscall
+	"cascade/classify": { // knows the error types of os and syscall, and those of net by their names
 		rooms: []string{"cascade", "internal/pattern"}, libraries: map[string]string{
 			"mvdan.cc/sh/v3/syntax": "the program that a shell text runs (docs/decisions/shell.md)",
 		}},

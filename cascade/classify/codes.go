@@ -58,10 +58,10 @@ func (e *evidence) byHTTP() (class, string, bool) {
 	switch {
 	case e.HTTPStatus == 403 && exhausted(e.Header):
 		return rateLimit, rule + ":header", true
-	case r.class == invalidInput && strings.Contains(strings.ToLower(e.Header.Get("Www-Authenticate")), "invalid_token"):
+	case r.class == invalidInput && strings.Contains(strings.ToLower(headers(e.Header).get("Www-Authenticate")), "invalid_token"):
 		return auth, rule + ":header", true
 	case e.HTTPStatus != 404 && e.HTTPStatus != 410:
-	case e.Protocol == MCP && e.Header.Get("Mcp-Session-Id") != "":
+	case e.Protocol == MCP && headers(e.Header).get("Mcp-Session-Id") != "":
 		return network, rule + ":session", true
 	case e.Protocol == MCP, e.Protocol == A2A && !strings.Contains(e.folded, "task"):
 		return toolMissing, rule + ":endpoint", true

@@ -2,54 +2,44 @@ package classify
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
-	"reflect"
 	"syscall"
 )
 
 // goRule is one row of the table of Go errors.
 type goRule struct {
-	name    string
-	class   class
-	is      func(error) bool
-	example func() error
+	name  string
+	class class // unknown: that of errnoRules
+	is    func(error) bool
 }
 
 // goRules is asked in this order; the first that holds decides.
 var goRules = []goRule{
 	// The caller's own cancellation never gets here: byContext has it.
-	{"go:upstream-cancel", upstream, target(context.Canceled), wrapped(context.Canceled)},
-	{"go:timeout", timeout, isTimeout, wrapped(os.ErrDeadlineExceeded)},
-	{"go:dns", network, as[*net.DNSError], wrapped(&net.DNSError{Err: "no such host", Name: "nope.invalid", IsNotFound: true})},
-	{"go:dial-missing-socket", network, isMissingSocket, func() error {
-		return &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.ENOENT)}
-	}},
-	{"go:x509-authority", network, as[x509.UnknownAuthorityError], wrapped(x509.UnknownAuthorityError{})},
-	{"go:x509-host", network, as[x509.HostnameError], func() error {
-		return x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}
-	}},
-	{"go:x509-invalid", network, as[x509.CertificateInvalidError], wrapped(x509.CertificateInvalidError{Reason: x509.Expired})},
-	{"go:tls-verify", network, as[*tls.CertificateVerificationError], wrapped(&tls.CertificateVerificationError{Err: errors.New("x")})},
-	{"go:tls-record", network, as[tls.RecordHeaderError], wrapped(tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"})},
-	{"go:exec-not-found", toolMissing, isMissingProgram, wrapped(&exec.Error{Name: "rg", Err: exec.ErrNotFound})},
-	{"go:errno", unknown, as[syscall.Errno], nil}, // the class is that of errnoRules
-	{"go:fs-permission", permission, target(fs.ErrPermission), wrapped(fs.ErrPermission)},
-	{"go:fs-not-exist", invalidInput, target(fs.ErrNotExist), wrapped(fs.ErrNotExist)},
-	{"go:fs-exist", invalidInput, target(fs.ErrExist), wrapped(fs.ErrExist)},
-	{"go:eof", network, isEnd, wrapped(io.ErrUnexpectedEOF)},
+	{"go:upstream-cancel", upstream, target(context.Canceled)},
+	{"go:timeout", timeout, isTimeout},
+	{"go:dns", network, dnsError.in},
+	{"go:dial-missing-socket", network, isMissingSocket},
+	{"go:x509-authority", network, unknownAuthority.in},
+	{"go:x509-host", network, typeName{"crypto/x509", "HostnameError"}.in},
+	{"go:x509-invalid", network, typeName{"crypto/x509", "CertificateInvalidError"}.in},
+	{"go:tls-verify", network, tlsVerification.in},
+	{"go:tls-record", network, typeName{"crypto/tls", "RecordHeaderError"}.in},
+	{"go:exec-not-found", toolMissing, isMissingProgram},
+	{"go:errno", unknown, as[syscall.Errno]},
+	{"go:fs-permission", permission, target(fs.ErrPermission)},
+	{"go:fs-not-exist", invalidInput, target(fs.ErrNotExist)},
+	{"go:fs-exist", invalidInput, target(fs.ErrExist)},
+	{"go:eof", network, isEnd},
 	// An answer that is no JSON is mostly an error page; one of another shape
 	// is mostly a wrong argument sent back.
-	{"go:json-syntax", upstream, as[*json.SyntaxError], wrapped(&json.SyntaxError{})},
-	{"go:json-type", invalidInput, as[*json.UnmarshalTypeError], wrapped(&json.UnmarshalTypeError{Value: "string", Type: reflect.TypeFor[int]()})},
+	{"go:json-syntax", upstream, as[*json.SyntaxError]},
+	{"go:json-type", invalidInput, as[*json.UnmarshalTypeError]},
 }
 
 // errnoRule is one row of the table of error numbers.
@@ -111,7 +101,7 @@ func (e *evidence) byError() (class, string, bool) {
 		if !r.is(e.Err) {
 			continue
 		}
-		if r.example != nil {
+		if r.class != unknown {
 			return r.class, r.name, true
 		}
 		if c, name, ok := byErrno(e.Err); ok {
@@ -143,7 +133,7 @@ func isTimeout(err error) bool {
 	if errors.Is(err, syscall.EAGAIN) {
 		return false
 	}
-	late, ok := errors.AsType[net.Error](err)
+	late, ok := errors.AsType[netError](err)
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || ok && late.Timeout()
 }
 
@@ -159,13 +149,12 @@ func isMissingProgram(err error) bool {
 // isMissingSocket: a daemon that does not run has no socket; no file that the
 // caller asked for is missing.
 func isMissingSocket(err error) bool {
-	dial, ok := errors.AsType[*net.OpError](err)
-	return ok && dial.Op == "dial" && errors.Is(dial.Err, fs.ErrNotExist)
+	cause, ok := dialError(err)
+	return ok && errors.Is(cause, fs.ErrNotExist)
 }
 
 func isEnd(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) ||
-		errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed)
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || isClosed(err)
 }
 
 func as[E error](err error) bool {
@@ -175,10 +164,6 @@ func as[E error](err error) bool {
 
 func target(want error) func(error) bool {
 	return func(err error) bool { return errors.Is(err, want) }
-}
-
-func wrapped(err error) func() error {
-	return func() error { return &net.OpError{Op: "call", Err: err} }
 }
 
 // errUnreadable stands in for an error that panics when it is read, such as a

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -25,14 +24,27 @@ var quotas = [...]struct{ remaining, reset string }{
 	{"Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
 }
 
+// headers are those of an HTTP answer, by canonical names.
+type headers map[string][]string
+
+func (h headers) get(name string) string {
+	if values := h[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+// dates are the forms of a point in time: the three of HTTP, and RFC 3339.
+var dates = [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC, time.RFC3339}
+
 // exhausted: the headers say that a rate limit is used up, or when to come
 // back.
-func exhausted(h http.Header) bool {
-	if h.Get("Retry-After") != "" || h.Get("Retry-After-Ms") != "" {
+func exhausted(h headers) bool {
+	if h.get("Retry-After") != "" || h.get("Retry-After-Ms") != "" {
 		return true
 	}
 	for _, q := range quotas {
-		if usedUp(h.Get(q.remaining)) {
+		if usedUp(h.get(q.remaining)) {
 			return true
 		}
 	}
@@ -46,20 +58,20 @@ func usedUp(remaining string) bool { return strings.TrimSpace(remaining) == "0" 
 // outright, else the longest until a used-up quota is full again. at is when
 // the answer came; where it is zero, points in time say nothing. Zero: they
 // ask for none.
-func headerWait(h http.Header, at time.Time) time.Duration {
+func headerWait(h headers, at time.Time) time.Duration {
 	if len(h) == 0 {
 		return 0
 	}
-	if wait := span(h.Get("Retry-After-Ms"), time.Millisecond); wait > 0 {
+	if wait := span(h.get("Retry-After-Ms"), time.Millisecond); wait > 0 {
 		return wait
 	}
-	if wait := until(h.Get("Retry-After"), at); wait > 0 {
+	if wait := until(h.get("Retry-After"), at); wait > 0 {
 		return wait
 	}
 	var longest time.Duration
 	for _, q := range quotas {
-		if usedUp(h.Get(q.remaining)) {
-			longest = max(longest, until(h.Get(q.reset), at))
+		if usedUp(h.get(q.remaining)) {
+			longest = max(longest, until(h.get(q.reset), at))
 		}
 	}
 	if remaining, reset := rateLimitHeader(h); usedUp(remaining) {
@@ -89,11 +101,10 @@ func until(value string, at time.Time) time.Duration {
 	if wait, err := time.ParseDuration(value); err == nil {
 		return bounded(wait)
 	}
-	if date, err := http.ParseTime(value); err == nil {
-		return since(date, at)
-	}
-	if date, err := time.Parse(time.RFC3339, value); err == nil {
-		return since(date, at)
+	for _, layout := range dates {
+		if date, err := time.Parse(layout, value); err == nil {
+			return since(date, at)
+		}
 	}
 	return 0
 }
@@ -118,8 +129,8 @@ func bounded(wait time.Duration) time.Duration { return min(max(wait, 0), maxRet
 
 // rateLimitHeader reads the single header of the drafts: limit=100,
 // remaining=0, reset=50 or "default";r=0;t=50.
-func rateLimitHeader(h http.Header) (remaining, reset string) {
-	fields := strings.FieldsFunc(head(h.Get("Ratelimit"), 256), func(r rune) bool { return r == ';' || r == ',' || r == ' ' })
+func rateLimitHeader(h headers) (remaining, reset string) {
+	fields := strings.FieldsFunc(head(h.get("Ratelimit"), 256), func(r rune) bool { return r == ';' || r == ',' || r == ' ' })
 	for _, field := range fields {
 		switch name, value, _ := strings.Cut(field, "="); strings.ToLower(name) {
 		case "remaining", "r":

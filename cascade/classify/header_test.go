@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-func header(pairs ...string) http.Header {
+func header(pairs ...string) headers {
 	h := http.Header{}
 	for i := 0; i < len(pairs); i += 2 {
 		h.Set(pairs[i], pairs[i+1])
 	}
-	return h
+	return headers(h)
 }
 
 func TestHeaderWait(t *testing.T) {
 	at := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
 	tests := []struct {
 		name string
-		h    http.Header
+		h    headers
 		at   time.Time
 		want time.Duration
 	}{
@@ -58,7 +58,7 @@ func TestHeadersDecideA403(t *testing.T) {
 	tests := []struct {
 		name   string
 		status int
-		h      http.Header
+		h      headers
 		want   string
 	}{
 		{"plain", 403, nil, "permission"},

@@ -2,7 +2,6 @@ package classify
 
 import (
 	"encoding/json"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -57,29 +56,29 @@ const (
 // read: they may say that a success hides a failure.
 type Observation struct {
 	Protocol    Protocol
-	Agent       AgentName       // which agent or harness reported it; empty: none, or unknown
-	Server      string          // the MCP server or agent peer, where the tool's name lacks it
-	Tool        string          // as the agent calls it
-	Input       json.RawMessage // the call's arguments; read for shells, fetches and brokers of MCP, not at all beyond 1 MiB
-	Payload     json.RawMessage // the structured result as the agent or protocol gives it; read in fixed fields only, not at all beyond 1 MiB
-	Argv        []string        // the command that ran, where it was run without a shell
-	Shell       string          // or its shell text
-	Result      string          // what the tool returned, or its error text
-	Failed      bool            // the protocol marks the result as an error
-	Unmarked    bool            // the source marks no result as an error: one whose form is that of an error report counts as failed
-	Class       string          // what an earlier judgement found in the whole result; a word of Verdict.Class, or test_build, usage, no_file, nonzero, denied, no_command; empty: nothing
-	Err         error           // a Go error
-	ExitCode    *int            // nil: there was none
-	HTTPStatus  int             // zero: none
-	Header      http.Header     // of the HTTP answer; nil: none
-	RPCCode     int             // JSON-RPC error code; zero: none
-	GRPCCode    int             // gRPC status code; zero: OK or none
-	RetryAfter  time.Duration   // what the answer's header asked for; zero: nothing
-	ContextErr  error           // ctx.Err() of the call, its cause joined or not; nil: not done
-	DeadlineHit bool            // the caller gave up waiting
-	Duration    time.Duration   // zero: not measured; no built-in rule looks at it
-	At          time.Time       // when the result came, for a Retry-After that is a date; zero: unknown
-	Rules       Rules           // the user's own, asked first; zero: none
+	Agent       AgentName           // which agent or harness reported it; empty: none, or unknown
+	Server      string              // the MCP server or agent peer, where the tool's name lacks it
+	Tool        string              // as the agent calls it
+	Input       json.RawMessage     // the call's arguments; read for shells, fetches and brokers of MCP, not at all beyond 1 MiB
+	Payload     json.RawMessage     // the structured result as the agent or protocol gives it; read in fixed fields only, not at all beyond 1 MiB
+	Argv        []string            // the command that ran, where it was run without a shell
+	Shell       string              // or its shell text
+	Result      string              // what the tool returned, or its error text
+	Failed      bool                // the protocol marks the result as an error
+	Unmarked    bool                // the source marks no result as an error: one whose form is that of an error report counts as failed
+	Class       string              // what an earlier judgement found in the whole result; a word of Verdict.Class, or test_build, usage, no_file, nonzero, denied, no_command; empty: nothing
+	Err         error               // a Go error
+	ExitCode    *int                // nil: there was none
+	HTTPStatus  int                 // zero: none
+	Header      map[string][]string // of the HTTP answer, an http.Header; nil: none
+	RPCCode     int                 // JSON-RPC error code; zero: none
+	GRPCCode    int                 // gRPC status code; zero: OK or none
+	RetryAfter  time.Duration       // what the answer's header asked for; zero: nothing
+	ContextErr  error               // ctx.Err() of the call, its cause joined or not; nil: not done
+	DeadlineHit bool                // the caller gave up waiting
+	Duration    time.Duration       // zero: not measured; no built-in rule looks at it
+	At          time.Time           // when the result came, for a Retry-After that is a date; zero: unknown
+	Rules       Rules               // the user's own, asked first; zero: none
 }
 
 // Verdict is what an Observation says about its tool.

@@ -21,17 +21,6 @@ import (
 
 func code(n int) *int { return &n }
 
-func TestGoErrorRulesDecideTheirExamples(t *testing.T) {
-	for _, r := range goRules {
-		if r.example == nil {
-			continue
-		}
-		if got := FromError(r.example(), nil); got.Class != r.class.String() || got.Rule != r.name {
-			t.Errorf("%s: got %s by %s, want %s", r.name, got.Class, got.Rule, r.class)
-		}
-	}
-}
-
 func TestErrnoAndItsTextAgree(t *testing.T) {
 	// Text comes from shells, where these two are mostly the agent's own
 	// second server and its own long command told by another program.

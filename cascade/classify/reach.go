@@ -1,10 +1,7 @@
 package classify
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"net"
 	"syscall"
 
 	"github.com/expediter-go/expediter/cascade"
@@ -26,13 +23,12 @@ func NeverSent(err error) (never bool) {
 			never = false
 		}
 	}()
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+	if _, ok := dialError(err); ok {
 		return true
 	}
-	return as[*net.DNSError](err) || as[*tls.CertificateVerificationError](err) || as[x509.UnknownAuthorityError](err) ||
-		errors.Is(err, syscall.ECONNREFUSED)
+	return dnsError.in(err) || tlsVerification.in(err) || unknownAuthority.in(err) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // OfConnection reports whether an error is one of the connection, and not of
 // what came over it. It is false for nil.
-func OfConnection(err error) bool { return as[net.Error](err) || isEnd(err) }
+func OfConnection(err error) bool { return as[netError](err) || isEnd(err) }

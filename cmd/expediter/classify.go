@@ -84,11 +84,12 @@ func (m message) observation() (classify.Observation, error) {
 	if m.Message != nil {
 		o.Result = *m.Message
 	}
-	for name, value := range m.Headers {
-		if o.Header == nil {
-			o.Header = http.Header{}
+	if len(m.Headers) > 0 {
+		header := http.Header{}
+		for name, value := range m.Headers {
+			header.Set(name, value)
 		}
-		o.Header.Set(name, value)
+		o.Header = header
 	}
 	for p := classify.Plain; p <= classify.Agent; p++ {
 		if m.Protocol == p.String() || m.Protocol == "" {
