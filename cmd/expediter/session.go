@@ -21,8 +21,12 @@ import (
 	"github.com/expediter-go/expediter/internal/store"
 )
 
-// storeWait bounds how long a command waits for the hooks that are at work.
-const storeWait = 3 * time.Second
+// storeWait bounds how long a command waits for the hooks that are at work on its
+// session, and shortWait for those of one session among many.
+const (
+	storeWait = 3 * time.Second
+	shortWait = 250 * time.Millisecond
+)
 
 // storeFlag says where the sessions are.
 type storeFlag struct{ dir string }
@@ -80,20 +84,38 @@ func (f *sessionFlags) find(cmd *cobra.Command) (chosen, error) {
 	if err != nil {
 		return chosen{}, err
 	}
-	ctx, cancel := patient(cmd)
+	ctx, cancel := patient(cmd, storeWait)
 	defer cancel()
 	all, unread := session.List(ctx, st)
-	var none error
+	found, none := f.among(all, projects)
+	// One that is in use may be the one that is meant, or the latest.
+	for errors.Is(unread, store.ErrBusy) && (none != nil || f.session == "") {
+		again, err := session.List(ctx, st)
+		if ctx.Err() != nil {
+			break
+		}
+		all, unread = again, err
+		found, none = f.among(all, projects)
+	}
+	if none != nil {
+		return chosen{}, f.missing(dir, none, unread)
+	}
+	return chosen{found, st, dir, unread}, nil
+}
+
+// among returns the session of a list that the flags say, of the first project
+// that has one.
+func (f *sessionFlags) among(all []session.Summary, projects []string) (found session.Summary, none error) {
 	for _, project := range projects {
 		found, err := session.Wanted{Session: f.session, Agent: f.agent, Project: project}.Of(all)
 		if err == nil {
-			return chosen{found, st, dir, unread}, nil
+			return found, nil
 		}
 		if none == nil || !errors.Is(err, store.ErrNoSession) {
 			none = err
 		}
 	}
-	return chosen{}, f.missing(dir, none, unread)
+	return session.Summary{}, none
 }
 
 // projects are the names of the folder whose project is meant: as it was given,
@@ -140,26 +162,26 @@ func some(err error) error {
 	return errors.Join(errs...)
 }
 
-// patient is a context that waits for others as long as a command may.
-func patient(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+// patient is a context that waits so long for others.
+func patient(cmd *cobra.Command, wait time.Duration) (context.Context, context.CancelFunc) {
 	parent := cmd.Context()
 	if parent == nil {
 		parent = context.Background()
 	}
-	return context.WithTimeout(parent, storeWait)
+	return context.WithTimeout(parent, wait)
 }
 
 // view reads the session, with which hooks wait for it: f collects, and prints
 // nothing.
 func (c chosen) view(cmd *cobra.Command, at time.Time, f func(*session.Session) error) error {
-	ctx, cancel := patient(cmd)
+	ctx, cancel := patient(cmd, storeWait)
 	defer cancel()
 	return explained(session.View(ctx, c.store, c.Summary.ID, at, f))
 }
 
 // update lets f happen to the session; an error of f changes nothing.
 func (c chosen) update(cmd *cobra.Command, at time.Time, f func(*session.Session) error) error {
-	ctx, cancel := patient(cmd)
+	ctx, cancel := patient(cmd, storeWait)
 	defer cancel()
 	return explained(session.Update(ctx, c.store, c.Summary.ID, at, nil, f))
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 	"pgregory.net/rapid"
 
 	"github.com/expediter-go/expediter/expediter"
@@ -113,5 +115,50 @@ func TestUnjoin(t *testing.T) {
 	}
 	if got := unjoin(nil); got != nil {
 		t.Errorf("got %q of nothing", got)
+	}
+}
+
+// A session that is in use is waited for: it may be the latest.
+func TestFindWaits(t *testing.T) {
+	dir := t.TempDir()
+	st := store.Open(dir)
+	made := func(id string, at time.Time, f func(*session.Session) error) error {
+		return session.Update(t.Context(), st, store.ID{Agent: "codex", Session: id}, at, func(session.Setup) (session.Setup, error) { return session.Setup{Stamp: "x"}, nil }, f)
+	}
+	quick := func(s *session.Session) error { s.Project = "/w"; return nil }
+	if err := errors.Join(made("late", time.Now(), quick), made("early", time.Now(), quick)); err != nil {
+		t.Fatal(err)
+	}
+	held, release, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		done <- made("late", time.Now(), func(*session.Session) error {
+			close(held)
+			<-release
+			return nil
+		})
+	}()
+	<-held
+	type finding struct {
+		session string
+		err     error
+	}
+	found := make(chan finding)
+	go func() {
+		f := sessionFlags{storeFlag: storeFlag{dir}, project: "/w"}
+		c, err := f.find(&cobra.Command{})
+		found <- finding{c.Session, err}
+	}()
+	select {
+	case got := <-found:
+		t.Errorf("got %q, %v before the latest one could be read", got.session, got.err)
+		close(release)
+	case <-time.After(2 * shortWait):
+		close(release)
+		if got := <-found; got.session != "late" || got.err != nil {
+			t.Errorf("got %q, %v, want the latest", got.session, got.err)
+		}
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

@@ -71,20 +71,19 @@ func (f *storeFlag) list(cmd *cobra.Command) (sessionsView, error) {
 		return sessionsView{}, err
 	}
 	v := sessionsView{Format: statusFormat, Store: redact.Text(dir, maxPath), Sessions: []sessionRow{}, Aside: []asideView{}}
-	ctx, cancel := patient(cmd)
+	ctx, cancel := patient(cmd, storeWait)
 	all, unread := session.List(ctx, st)
 	cancel()
 	v.Unreadable = append([]string{}, unjoin(unread)...)
-	shorts := shortIDs(all)
-	ctx, cancel = patient(cmd)
-	defer cancel()
-	now := time.Now()
+	shorts, now := shortIDs(all), time.Now()
 	for i, s := range all {
 		row := sessionRow{sessionView: viewOf(s.Meta), Short: shorts[i], Open: []string{}, Bytes: s.Bytes}
+		ctx, cancel := patient(cmd, shortWait)
 		err := session.View(ctx, st, s.ID, now, func(s *session.Session) error {
 			row.fill(s.Status())
 			return nil
 		})
+		cancel()
 		v.Unreadable = append(v.Unreadable, unjoin(err)...)
 		v.Sessions = append(v.Sessions, row)
 	}

@@ -19,8 +19,13 @@ type Info struct {
 	Meta     []byte    // the value of the key "meta"; nil: none
 }
 
+// patience is how long Sessions waits for one session: whoever holds it must not
+// keep the others from being listed.
+const patience = 250 * time.Millisecond
+
 // Sessions lists the sessions, newest first. Those that cannot be read are joined
-// in the error; the others are returned all the same.
+// in the error, as ErrBusy those that are held for longer than a quarter of a
+// second; the others are returned all the same.
 func (s *Store) Sessions(ctx context.Context) ([]Info, error) {
 	entries, err := s.entries()
 	errs := []error{err}
@@ -44,6 +49,8 @@ func (s *Store) Sessions(ctx context.Context) ([]Info, error) {
 
 // info reads a session's name from inside of its file.
 func (s *Store) info(ctx context.Context, p paths) (info Info, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	identify := func(t *Tx) (err error) {
 		st, err := os.Lstat(p.session)
 		if err != nil {

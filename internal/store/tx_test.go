@@ -200,6 +200,31 @@ func TestHostileIDs(t *testing.T) {
 	}
 }
 
+// TestHeldSession lists the others, without waiting for the one that is held.
+func TestHeldSession(t *testing.T) {
+	s, p := session(t, folder(t), 1)
+	for _, name := range []string{"a", "b"} {
+		if err := s.Update(t.Context(), ID{"codex", name}, addLine("p-0")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all []Info
+	var listed error
+	err := s.Update(t.Context(), theSession, func(*Tx) error {
+		all, listed = s.Sessions(t.Context())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 2 || all[0].ID.Agent != "codex" || all[1].ID.Agent != "codex" {
+		t.Errorf("got %v, want the two that nobody holds", all)
+	}
+	if !errors.Is(listed, ErrBusy) || !strings.Contains(listed.Error(), p.lock) {
+		t.Errorf("got %v, want ErrBusy of the one that is held", listed)
+	}
+}
+
 // TestCopy tells of a session whose file was copied under another name.
 func TestCopy(t *testing.T) {
 	s, p := session(t, folder(t), 1)
