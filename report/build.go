@@ -41,6 +41,9 @@ func New(in Input) Report {
 	if in.Status != nil {
 		r.fill(in.Status)
 	}
+	if in.Idle > 0 {
+		r.Notes = append(r.Notes, count(in.Idle, "tool")+" of the map left out: never called, nothing known against them")
+	}
 	r.Missing = missing(in)
 	r.Outcome = outcome(r, in.Interrupted)
 	r.Summary = summary(r)

@@ -18,6 +18,7 @@ const Format = 1
 type Input struct {
 	Task        string                    // its name
 	Status      *expediter.Status         // of the engine, as the run ended
+	Idle        int                       // tools that Status leaves out since they were never called
 	Scope       *scope.Result             // what the reduction gave
 	Work        []Work                    // the sub-tasks and what became of them
 	History     []expediter.IncidentEvent // incidents as they came and went
@@ -48,7 +49,7 @@ type Report struct {
 	Unverified      []Unverified  `json:"unverified,omitempty"` // calls to verify before they are repeated, oldest first
 	Substitutes     []Substitute  `json:"substitutes,omitempty"`
 	Recommendations []string      `json:"recommendations,omitempty"`
-	Notes           []string      `json:"notes,omitempty"`   // modes that change what the numbers mean
+	Notes           []string      `json:"notes,omitempty"`   // what changes the meaning of the rest: modes, tools that are left out
 	Missing         []string      `json:"missing,omitempty"` // parts of the input that were not given
 }
 

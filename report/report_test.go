@@ -426,3 +426,19 @@ func ExampleStateTable() {
 	//   Budget: 5 failures per cycle
 	//   Pacing: probe on the 3rd request after opening, or after 30s
 }
+
+// TestIdleTools: whoever gave a part of the tools says how many are left out.
+func TestIdleTools(t *testing.T) {
+	for n, want := range map[int]string{1: "1 tool of the map left out", 38: "38 tools of the map left out"} {
+		r := report.New(report.Input{Status: &expediter.Status{}, Idle: n})
+		for format, write := range map[string]func(io.Writer) error{"text": r.Text, "Markdown": r.Markdown, "HTML": r.HTML, "JSON": r.JSON} {
+			var b strings.Builder
+			if err := write(&b); err != nil || !strings.Contains(b.String(), want) {
+				t.Errorf("%s: %v, lacks %q:\n%s", format, err, want, b.String())
+			}
+		}
+	}
+	if r := report.New(report.Input{Status: &expediter.Status{User: true}}); r.Notes != nil {
+		t.Errorf("notes without a cause: %q", r.Notes)
+	}
+}

@@ -24,7 +24,7 @@ func openCommand() *cobra.Command {
 TOOL'. The agent is told the reason, and what the map declares for that case.
 
 TOOL is a name as 'expediter status --all' prints it, or one below such a name
-that was not asked for yet: Bash/gh, where Bash is known. Each name has a circuit
+that was not called yet: Bash/gh, where Bash is known. Each name has a circuit
 of its own: opening Bash leaves Bash/gh as it is.
 
 ` + aboutSessions + `
@@ -52,9 +52,9 @@ func open(s *session.Session, typed, reason string, said io.Writer) error {
 	}
 	if below := toolsBelow(st, tool); len(below) > 0 {
 		fmt.Fprintf(said, "%s stay as they are: each has a circuit of its own\n", strings.Join(below, ", "))
-	} else if !wasAsked(st, tool) {
+	} else if i := slices.IndexFunc(st.Tools, func(t expediter.ToolStatus) bool { return t.Tool == tool }); i < 0 || s.Idle(st.Tools[i]) {
 		name := redact.Text(tool, maxTool)
-		fmt.Fprintf(said, "%s itself was not asked for yet; what is below it, as in %s/…, has circuits of its own\n", name, name)
+		fmt.Fprintf(said, "%s itself was not called yet; what is below it, as in %s/…, has circuits of its own\n", name, name)
 	}
 	return s.Engine().ForceOpen(tool, reason, s.Step(), s.At())
 }
@@ -68,12 +68,6 @@ func toolsBelow(st expediter.Status, tool string) []string {
 		}
 	}
 	return below
-}
-
-func wasAsked(st expediter.Status, tool string) bool {
-	return slices.ContainsFunc(st.Tools, func(t expediter.ToolStatus) bool {
-		return t.Tool == tool && (t.LastFailure != nil || t.LastSuccess != nil)
-	})
 }
 
 // toolToOpen is toolNamed, and takes a name below a known one as well.

@@ -67,7 +67,7 @@ it goes on to a later session of the project.
 	flags := cmd.Flags()
 	flags.BoolVar(&o.watch, "watch", false, "draw it anew each second, until Ctrl-C")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	flags.BoolVar(&o.all, "all", false, "list the tools of the map that were never asked for, too")
+	flags.BoolVar(&o.all, "all", false, "list the tools of the map that were never called, too")
 	return cmd
 }
 

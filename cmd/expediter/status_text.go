@@ -10,7 +10,7 @@ import (
 
 // layout is how much of a standing a text has.
 type layout struct {
-	all     bool // the tools that are closed and were never asked for, too
+	all     bool // the tools that are idle, too
 	brief   bool // no lines below the tools, and nothing of the store
 	colours bool
 }
@@ -81,7 +81,7 @@ func (v standing) table(l layout) []string {
 	var below [][]string
 	idle := 0
 	for _, t := range v.Tools {
-		if !l.all && !t.asked && t.State == "CLOSED" && t.Health == "healthy" {
+		if !l.all && t.idle {
 			idle++
 			continue
 		}
@@ -96,9 +96,9 @@ func (v standing) table(l layout) []string {
 	case len(rows) == 1 && idle == 0:
 		lines = []string{"No tool is known yet."}
 	case len(rows) == 1:
-		lines = []string{"No tool was asked for yet; " + count(idle, "tool") + " of the map are closed (--all lists them)"}
+		lines = []string{"No tool was called yet; " + count(idle, "tool") + " of the map are closed (--all lists them)"}
 	case idle > 0:
-		lines = append(lines, fmt.Sprintf("%d more of the map: closed, not asked for yet (--all lists them)", idle))
+		lines = append(lines, fmt.Sprintf("%d more of the map: closed, not called yet (--all lists them)", idle))
 	}
 	return lines
 }

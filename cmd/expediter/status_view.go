@@ -94,7 +94,7 @@ type toolView struct {
 	Unverified   int          `json:"unverified,omitempty"`
 	HumanMustAct bool         `json:"human_must_act"`
 	HumanAction  string       `json:"human_action,omitempty"`
-	asked        bool         // it has come back at least once
+	idle         bool         // the map mentions it, and that is all: see session.Idle
 }
 
 // trialView says when an open tool is tried. Attempts, steps and the time are
@@ -155,6 +155,7 @@ func look(s *session.Session) standing {
 	}
 	for i := range st.Tools {
 		t := lookAt(&st, &st.Tools[i], rep.Tools[i], v.Now)
+		t.idle = s.Idle(st.Tools[i])
 		if t.HumanMustAct && !slices.Contains(v.HumanActions, t.HumanAction) {
 			v.HumanActions = append(v.HumanActions, t.HumanAction)
 		}
@@ -187,8 +188,7 @@ const maxTool = 300
 
 func lookAt(st *expediter.Status, t *expediter.ToolStatus, row report.Tool, now int64) toolView {
 	v := toolView{Tool: redact.Text(t.Tool, maxTool), State: row.State, Health: row.Health, Fails: row.Fails, FailedProbes: row.FailedProbes,
-		Forced: t.Forced, Disabled: t.Disabled, Unverified: t.Unverified, HumanAction: toolAction(st, t),
-		asked: row.LastFailure != nil || row.LastSuccess != nil}
+		Forced: t.Forced, Disabled: t.Disabled, Unverified: t.Unverified, HumanAction: toolAction(st, t)}
 	v.HumanMustAct = v.HumanAction != ""
 	if f := row.LastFailure; f != nil {
 		v.LastFailure = &failureView{Class: t.LastFailure.Category.String(), Text: f.Text, At: f.At, Step: f.Step}

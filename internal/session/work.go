@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/report"
 	"github.com/expediter-go/expediter/scope"
 )
@@ -156,16 +158,19 @@ func (s *Session) list() []item {
 	return s.state.Plan
 }
 
-// Report is the input of a report of this session.
+// Report is the input of a report of this session. Tools that are idle are left
+// out, and counted.
 func (s *Session) Report() report.Input {
 	status := s.engine.Status()
-	in := report.Input{Task: s.title(), Status: &status}
-	s.recall(&status, &in)
+	view := report.ScopeView(&status)
+	shown := status
+	shown.Tools = slices.DeleteFunc(slices.Clone(status.Tools), s.Idle)
+	in := report.Input{Task: s.title(), Status: &shown, Idle: len(status.Tools) - len(shown.Tools)}
+	s.recall(&shown, &in)
 	list := s.list()
 	if len(list) == 0 {
 		return in
 	}
-	view := report.ScopeView(&status)
 	reduced, err := scope.Reduce(s.task(list), view)
 	if err != nil { // dependencies that make no sense
 		reduced, _ = scope.Reduce(s.task(alone(list)), view)
@@ -175,6 +180,15 @@ func (s *Session) Report() report.Input {
 		in.Work = append(in.Work, workOf(it, reduced.Items[i]))
 	}
 	return in
+}
+
+// Idle reports whether all that is known of a tool is that the map mentions it:
+// no call of it has come back or is under way, and nothing keeps it from being
+// called.
+func (s *Session) Idle(t expediter.ToolStatus) bool {
+	return t.Declared && t.State == breaker.Closed && t.Score == capability.Available && !t.Disabled && t.External == nil &&
+		t.LastFailure == nil && t.LastSuccess == nil && t.Unverified == 0 &&
+		!slices.ContainsFunc(s.state.Flying, func(f flying) bool { return f.Key == t.Tool })
 }
 
 func (s *Session) title() string {
