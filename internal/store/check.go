@@ -28,11 +28,11 @@ var order = binary.NativeEndian
 
 // pages reads the pages of a file.
 type pages struct {
-	from  io.ReaderAt
-	end   uint64 // the first page that is not in use
-	seen  []bool // pages that were come across
-	limit int64  // bytes of the file
-	lame  bool
+	from    io.ReaderAt
+	end     uint64 // the first page that is not in use
+	seen    []bool // pages that were come across
+	limit   int64  // bytes of the file
+	oneMeta bool   // one of the two meta pages is not valid
 }
 
 // meta is what one of the first two pages says.
@@ -41,17 +41,17 @@ type meta struct {
 	size, root, free, end, tx uint64
 }
 
-// check reports why bbolt could not be trusted with a file. It looks at its heads
+// check reports why bbolt could not be trusted with a file. It looks at its meta pages
 // and the list of its free pages, and at all pages if it is to be thorough. An
-// error is one of reading. A lame file has lost one of its two heads: it can be
-// used as it was at the other one, at most one transaction before.
-func check(f io.ReaderAt, size int64, thorough bool) (lame bool, d *damage, err error) {
+// error is one of reading. oneMeta: the file has lost one of its two meta pages, and
+// can be used as it was at the other, at most one transaction before.
+func check(f io.ReaderAt, size int64, thorough bool) (oneMeta bool, d *damage, err error) {
 	p := &pages{from: f, limit: size}
 	d, err = p.check(thorough)
 	if short(err) {
-		return p.lame, damaged("its end is missing"), nil
+		return p.oneMeta, damaged("its end is missing"), nil
 	}
-	return p.lame, d, err
+	return p.oneMeta, d, err
 }
 
 func short(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
@@ -88,14 +88,14 @@ func (p *pages) check(thorough bool) (*damage, error) {
 	return nil, nil
 }
 
-// meta returns the later head that is valid, as bbolt chooses it.
+// meta returns the later meta page that is valid, as bbolt chooses it.
 func (p *pages) meta() (best meta, d *damage, err error) {
 	first, err0 := p.metaAt(0)
 	second, err1 := p.metaAt(pageSize)
 	if err := errors.Join(err0, err1); err != nil {
 		return best, nil, err
 	}
-	p.lame = first.valid != second.valid
+	p.oneMeta = first.valid != second.valid
 	best = first
 	if !first.valid || second.valid && second.tx > first.tx {
 		best = second
@@ -111,7 +111,7 @@ func (p *pages) meta() (best meta, d *damage, err error) {
 	return best, nil, nil
 }
 
-// astray reports whether bbolt would come across another head before the second: it
+// astray reports whether bbolt would come across another one before the second: it
 // seeks one at all sizes that pages may have, when the first is gone.
 func (p *pages) astray(first bool) (bool, error) {
 	for at := int64(1024); at < pageSize && !first; at *= 2 {
@@ -122,7 +122,7 @@ func (p *pages) astray(first bool) (bool, error) {
 	return false, nil
 }
 
-// metaAt reads a head, valid if its checksum holds. Where the file ends before it is
+// metaAt reads a meta page, valid if its checksum holds. One that the file ends in is
 // not valid.
 func (p *pages) metaAt(at int64) (meta, error) {
 	var b [pageHead + 64]byte

@@ -97,7 +97,7 @@ func latest(b []byte) meta {
 	return m
 }
 
-// resum makes the heads of a file valid again after a change.
+// resum makes the meta pages of a file valid again after a change.
 func resum(b []byte) []byte {
 	for _, at := range []int{pageHead, pageSize + pageHead} {
 		if len(b) < at+64 {
@@ -124,14 +124,14 @@ var damages = []struct {
 	{"text", replaced(strings.Repeat("The quick brown fox.\n", 10_000)), "it does not begin as a session does"},
 	{"sqlite", replaced("SQLite format 3\x00" + strings.Repeat("\x00", 8176)), "it does not begin as a session does"},
 	{"cut in the first page", with(func(b []byte) []byte { return b[:100] }), "its end is missing"},
-	{"cut after the heads", with(func(b []byte) []byte { return b[:2*pageSize] }), "its end is missing"},
+	{"cut after the meta pages", with(func(b []byte) []byte { return b[:2*pageSize] }), "its end is missing"},
 	{"cut in its last page", with(func(b []byte) []byte { return b[:int(latest(b).end)*pageSize-1] }), "its end is missing"},
-	{"both heads", with(func(b []byte) []byte { b[40], b[pageSize+40] = ^b[40], ^b[pageSize+40]; return b }), "it does not begin"},
+	{"both meta pages", with(func(b []byte) []byte { b[40], b[pageSize+40] = ^b[40], ^b[pageSize+40]; return b }), "it does not begin"},
 	{"another size of pages", with(func(b []byte) []byte {
 		order.PutUint32(b[pageHead+8:], 8*pageSize)
 		return resum(b)
 	}), "another size"},
-	{"a third head", with(func(b []byte) []byte {
+	{"a third meta page", with(func(b []byte) []byte {
 		copy(b[1024:], b[pageSize:pageSize+pageHead+64])
 		b[40] = ^b[40]
 		return b
@@ -170,9 +170,9 @@ var damages = []struct {
 	{"a segment less", inBolt(func(tx *bolt.Tx) error { return tx.Bucket(bucketSegments).Delete(number(2)) }), "sizes of its journal"},
 	{"a value less", inBolt(func(tx *bolt.Tx) error { return tx.Bucket(bucketState).DeleteBucket([]byte("state")) }), "it has 0 values"},
 	{"no place", inBolt(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketHead).Put(keyJournal, seal(keyJournal, binary.BigEndian.AppendUint64(nil, 7)))
+		return tx.Bucket(bucketHead).Put(keyJournal, summed(keyJournal, binary.BigEndian.AppendUint64(nil, 7)))
 	}), "where its journal stands"},
-	{"another session", inBolt(func(tx *bolt.Tx) error { return tx.Bucket(bucketHead).Put(keySession, seal(keySession, []byte("x"))) }), "it is another session"},
+	{"another session", inBolt(func(tx *bolt.Tx) error { return tx.Bucket(bucketHead).Put(keySession, summed(keySession, []byte("x"))) }), "it is another session"},
 	{"somebody else's bbolt", func(t testing.TB, path string) {
 		write(t, path, nil)
 		inBolt(func(tx *bolt.Tx) error {
@@ -274,7 +274,7 @@ func TestFlippedBytes(t *testing.T) {
 		for range 1 + rnd.IntN(4) {
 			at := rnd.IntN(used)
 			switch rnd.IntN(8) {
-			case 0: // a head
+			case 0: // a meta page
 				at = rnd.IntN(2)*pageSize + pageHead + rnd.IntN(64)
 			case 1, 2, 3: // where pages begin
 				at = at/pageSize*pageSize + rnd.IntN(96)
@@ -391,7 +391,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-func TestHeadOfTwo(t *testing.T) {
+func TestOneOfTwoMetaPages(t *testing.T) {
 	s, p := session(t, folder(t), 5)
 	b := read(t, p.session)
 	newer := 0
@@ -415,7 +415,7 @@ func TestHeadOfTwo(t *testing.T) {
 		t.Errorf("journal (-want +got):\n%s", diff)
 	}
 	aside, err := s.Aside()
-	if err != nil || len(aside) != 1 || !bytes.Equal(read(t, aside[0].Path), b) || !strings.Contains(aside[0].Why, "heads") {
+	if err != nil || len(aside) != 1 || !bytes.Equal(read(t, aside[0].Path), b) || !strings.Contains(aside[0].Why, "meta pages") {
 		t.Errorf("aside: %v, %v", aside, err)
 	}
 }

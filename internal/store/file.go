@@ -52,10 +52,10 @@ const (
 
 // file is an open session.
 type file struct {
-	db    *bolt.DB
-	held  *os.File // what db reads and writes
-	doubt bool     // something else may have written to it
-	lame  bool     // it has lost one of its two heads, perhaps the later one
+	db      *bolt.DB
+	held    *os.File // what db reads and writes
+	doubt   bool     // something else may have written to it
+	oneMeta bool     // it has lost one of its two meta pages, perhaps the later one
 }
 
 // open opens a file whose pages are sound, or makes one. It reads no more of a file
@@ -76,24 +76,31 @@ func open(path string, l *lockedfile.File, m mode) (s *file, d *damage, err erro
 			return nil, d, err
 		}
 	}
-	d, err = guard(func() (err error) {
+	if d, err = s.attach(path, m); d != nil || err != nil {
+		return nil, d, err
+	}
+	return s, nil, nil
+}
+
+// attach lets bbolt have the file.
+func (s *file) attach(path string, m mode) (*damage, error) {
+	d, err := guard(func() (err error) {
 		s.db, err = bolt.Open(path, 0o600, &bolt.Options{
 			Timeout:      elsewhere,
 			ReadOnly:     m == reading,
 			PageSize:     pageSize,
 			FreelistType: bolt.FreelistArrayType, // takes the first free pages, so the file stays short; few are free
-			OpenFile:     func(string, int, os.FileMode) (*os.File, error) { return held, nil },
+			OpenFile:     func(string, int, os.FileMode) (*os.File, error) { return s.held, nil },
 		})
 		return err
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		err = fmt.Errorf("%s: %w by another program", path, ErrBusy)
 	}
-	if err != nil || d != nil {
-		return nil, d, err
+	if d == nil && err == nil {
+		s.db.AllocSize = growth
 	}
-	s.db.AllocSize = growth
-	return s, nil, nil
+	return d, err
 }
 
 // hold opens the file itself, never through a link.
@@ -121,6 +128,6 @@ func (s *file) inspect(l *lockedfile.File) (d *damage, err error) {
 		return nil, err
 	}
 	s.doubt = !sealed(l, info)
-	s.lame, d, err = check(s.held, info.Size(), s.doubt)
+	s.oneMeta, d, err = check(s.held, info.Size(), s.doubt)
 	return d, err
 }

@@ -11,7 +11,7 @@ import (
 
 // FuzzFile lets a session's file be anything: as it stands, or a whole session with
 // changes. Each change is 2 bytes of where, in units of 8, 1 of how far from there,
-// and 1 to put there. With sum its heads are made valid again. Whatever it is, it
+// and 1 to put there. With sum its meta pages are made valid again. Whatever it is, it
 // harms no process, and an Update goes on with it or keeps it beside.
 func FuzzFile(f *testing.F) {
 	whole := read(f, golden)

@@ -12,7 +12,7 @@ const (
 	// keep bounds the closed segments of a journal, in bytes. A hundred thousand
 	// events of the usual size fit, which is more than one session has.
 	keep = 32 << 20
-	// overhead is what a line takes beside its own bytes: its key, its seal, and
+	// overhead is what a line takes beside its own bytes: its key, its checksum, and
 	// bbolt's entry.
 	overhead = 40
 
@@ -24,7 +24,7 @@ const (
 )
 
 // place is where the journal stands, and how much state there is. It is kept in the
-// head of the file.
+// bucket "expediter".
 type place struct {
 	Values  uint64 // keys of the state
 	Segment uint64 // the present one; 0: none
@@ -35,7 +35,7 @@ type place struct {
 }
 
 func (t *Tx) readPlace() {
-	b := t.open(keyJournal, t.head.Get(keyJournal))
+	b := t.value(keyJournal, t.head.Get(keyJournal))
 	if t.damage != nil {
 		return
 	}
@@ -49,7 +49,7 @@ func (t *Tx) writePlace() error {
 	if err != nil {
 		return err
 	}
-	return t.head.Put(keyJournal, seal(keyJournal, b))
+	return t.head.Put(keyJournal, summed(keyJournal, b))
 }
 
 // checkJournal looks whether all lines are there, and as they were appended.
@@ -63,7 +63,7 @@ func (t *Tx) checkJournal() {
 		if !bytes.Equal(k, lineKey(segment, line)) {
 			t.found(damaged("an event of the journal is missing"))
 		}
-		t.found(unsealed(k, v))
+		t.found(checkSum(k, v))
 		line++
 	}
 	if segment+1 == t.at.Segment && t.at.Lines == 0 { // the present one is empty
@@ -159,7 +159,7 @@ func (t *Tx) Append(line []byte) error {
 			return errors.New("the journal has no segment yet; call NewSegment first")
 		}
 		k := lineKey(t.at.Segment, t.at.Lines)
-		if err := t.lines.Put(k, seal(k, line)); err != nil {
+		if err := t.lines.Put(k, summed(k, line)); err != nil {
 			return err
 		}
 		t.at.Lines++
@@ -203,8 +203,8 @@ func (t *Tx) segment(n uint64) iter.Seq[[]byte] {
 			var line []byte
 			_ = t.guard(false, func() error {
 				key := lineKey(n, i)
-				if sealed := t.lines.Get(key); sealed != nil {
-					line = t.open(key, sealed)
+				if kept := t.lines.Get(key); kept != nil {
+					line = t.value(key, kept)
 				}
 				return nil
 			})

@@ -122,24 +122,8 @@ func (s *Store) remove(ctx context.Context, c candidate) (bool, error) {
 		return false, err
 	}
 	defer l.Close()
-	info, err := os.Lstat(c.session)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, err
-	case !os.SameFile(info, c.info) || !info.ModTime().Equal(c.info.ModTime()):
-		return false, nil
-	}
-	identify := func(t *Tx) (err error) {
-		id, err := t.identify()
-		if err == nil && t.damage == nil && s.paths(id) != c.paths {
-			t.found(damaged("it is a copy of another session"))
-		}
-		return err
-	}
-	d, err := transact(c.session, l, reading, identify, func(*Tx) error { return nil })
-	if d != nil || errors.Is(err, ErrNewer) {
+	ours, err := s.ours(c, l)
+	if !ours && err == nil {
 		return false, nil
 	}
 	if err == nil {
@@ -150,6 +134,32 @@ func (s *Store) remove(ctx context.Context, c candidate) (bool, error) {
 	}
 	_ = os.Remove(c.lock) // whoever waits for it sees that it is gone; where that cannot be done it stays
 	return true, nil
+}
+
+// ours reports whether a file is still as it was listed, and the session whose name
+// it has.
+func (s *Store) ours(c candidate, l *lockedfile.File) (bool, error) {
+	info, err := os.Lstat(c.session)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !os.SameFile(info, c.info) || !info.ModTime().Equal(c.info.ModTime()):
+		return false, nil
+	}
+	identify := func(t *Tx) error {
+		id, err := t.identify()
+		if err == nil && t.damage == nil && s.paths(id) != c.paths {
+			t.found(damaged("it is a copy of another session"))
+		}
+		return err
+	}
+	d, err := transact(c.session, l, reading, identify, func(*Tx) error { return nil })
+	if errors.Is(err, ErrNewer) {
+		return false, nil
+	}
+	return d == nil && err == nil, err
 }
 
 // sweep removes a lock that guards nothing, and what a session left that was never

@@ -18,7 +18,8 @@ import (
 )
 
 // These are the causes that callers branch on; the errors that wrap them say
-// where it happened and what to do.
+// where it happened. What to do about the first and the last is the caller's to say:
+// try again later; an Update sets the file aside.
 var (
 	ErrBusy      = errors.New("the session is in use")
 	ErrNoSession = errors.New("no such session")
@@ -94,7 +95,7 @@ func view(ctx context.Context, p paths, prepare, f func(*Tx) error) error {
 	}
 	switch {
 	case d != nil:
-		return fmt.Errorf("%s: %w: %s; the next call of a tool begins the session anew and keeps this file", p.session, ErrDamaged, d.why)
+		return fmt.Errorf("%s: %w: %s", p.session, ErrDamaged, d.why)
 	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("%s: %w", p.session, ErrNoSession)
 	}

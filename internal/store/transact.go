@@ -15,7 +15,7 @@ func transact(path string, l *lockedfile.File, m mode, prepare, f func(*Tx) erro
 	if d != nil || err != nil {
 		return d, err
 	}
-	t := &Tx{write: m != reading, doubt: s.doubt, lame: s.lame}
+	t := &Tx{write: m != reading, doubt: s.doubt, oneMeta: s.oneMeta}
 	defer func() {
 		t.over = true
 		t.end(s)

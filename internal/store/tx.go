@@ -38,12 +38,12 @@ const (
 // Tx is a transaction on one session. It ends with the function that it was given
 // to, and is used by one goroutine at a time.
 type Tx struct {
-	tx     *bolt.Tx
-	write  bool
-	doubt  bool // the file's values are to be checked before they are believed
-	lame   bool // a copy of the file is to be kept before it is changed
-	over   bool
-	damage *damage
+	tx      *bolt.Tx
+	write   bool
+	doubt   bool // the file's values are to be checked before they are believed
+	oneMeta bool // a copy of the file is to be kept before it is changed
+	over    bool
+	damage  *damage
 
 	head, state, lines *bolt.Bucket
 	sizes              *bolt.Bucket // bytes of the segments that are closed
@@ -75,8 +75,8 @@ func (t *Tx) begin(id ID) error {
 	t.buckets()
 	return errors.Join(
 		t.head.Put(keyFormat, []byte(strconv.Itoa(format))),
-		t.head.Put(keyAgent, seal(keyAgent, []byte(id.Agent))),
-		t.head.Put(keySession, seal(keySession, []byte(id.Session))),
+		t.head.Put(keyAgent, summed(keyAgent, []byte(id.Agent))),
+		t.head.Put(keySession, summed(keySession, []byte(id.Session))),
 	)
 }
 
@@ -118,7 +118,7 @@ func (t *Tx) identify() (id ID, err error) {
 		t.found(damaged("a part of it is missing"))
 		return ID{}, nil
 	}
-	id = ID{string(t.open(keyAgent, t.head.Get(keyAgent))), string(t.open(keySession, t.head.Get(keySession)))}
+	id = ID{string(t.value(keyAgent, t.head.Get(keyAgent))), string(t.value(keySession, t.head.Get(keySession)))}
 	t.readPlace()
 	if t.doubt && t.damage == nil {
 		t.checkState()
@@ -131,7 +131,7 @@ func (t *Tx) identify() (id ID, err error) {
 func (t *Tx) checkState() {
 	n := uint64(0)
 	_ = t.state.ForEachBucket(func(key []byte) error {
-		t.found(unsealed(key, t.state.Bucket(key).Get(keyValue)))
+		t.found(checkSum(key, t.state.Bucket(key).Get(keyValue)))
 		n++
 		return nil
 	})
@@ -147,8 +147,8 @@ func (t *Tx) commit() error {
 	if err := t.writePlace(); err != nil {
 		return err
 	}
-	if t.lame {
-		if err := copyAside(t.tx.DB().Path(), "one of its two heads is damaged; the session went on from the other, so its last call may be missing"); err != nil {
+	if t.oneMeta {
+		if err := copyAside(t.tx.DB().Path(), "one of its two meta pages is damaged; the session went on from the other, so its last call may be missing"); err != nil {
 			return err
 		}
 	}
@@ -173,11 +173,11 @@ func (t *Tx) guard(write bool, f func() error) error {
 	panic(errDamage)
 }
 
-// seal puts a checksum of a key and its value before the value: bbolt has none for
-// what it keeps.
-func seal(key, value []byte) []byte {
-	sealed := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(value)), checksum(key, value))
-	return append(sealed, value...)
+// summed is a value behind a checksum of it and its key: bbolt has none for what it
+// keeps.
+func summed(key, value []byte) []byte {
+	kept := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(value)), checksum(key, value))
+	return append(kept, value...)
 }
 
 // checksum is of the polynomial whose tables a new process makes fastest.
@@ -185,20 +185,21 @@ func checksum(key, value []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(key), crc32.IEEETable, value)
 }
 
-func unsealed(key, sealed []byte) *damage {
-	if len(sealed) < 4 || binary.BigEndian.Uint32(sealed) != checksum(key, sealed[4:]) {
+// checkSum reports what is wrong with what summed made.
+func checkSum(key, kept []byte) *damage {
+	if len(kept) < 4 || binary.BigEndian.Uint32(kept) != checksum(key, kept[4:]) {
 		return damaged("a value is not what was put there")
 	}
 	return nil
 }
 
-// open returns a copy of what was sealed: a slice of the map would end the process
-// that looks at it too late.
-func (t *Tx) open(key, sealed []byte) []byte {
-	if t.found(unsealed(key, sealed)) != nil {
+// value returns a copy of what summed was given: a slice of the map would end the
+// process that looks at it too late.
+func (t *Tx) value(key, kept []byte) []byte {
+	if t.found(checkSum(key, kept)) != nil {
 		return nil
 	}
-	return append([]byte{}, sealed[4:]...)
+	return append([]byte{}, kept[4:]...)
 }
 
 // Each value of the state has a bucket of its own. So it has pages of its own, and
@@ -209,7 +210,7 @@ func (t *Tx) open(key, sealed []byte) []byte {
 func (t *Tx) Get(key string) (value []byte) {
 	_ = t.guard(false, func() error {
 		if b := t.state.Bucket([]byte(key)); b != nil {
-			value = t.open([]byte(key), b.Get(keyValue))
+			value = t.value([]byte(key), b.Get(keyValue))
 		}
 		return nil
 	})
@@ -238,7 +239,7 @@ func (t *Tx) Put(key string, value []byte) error {
 			b = made
 			t.at.Values++
 		}
-		return b.Put(keyValue, seal([]byte(key), value))
+		return b.Put(keyValue, summed([]byte(key), value))
 	})
 }
 
