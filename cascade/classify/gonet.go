@@ -41,8 +41,8 @@ func (n typeName) of(err error) bool {
 	return t.Name() == n.name && t.PkgPath() == n.pkg
 }
 
-// find is the first error for which wanted holds, as errors.As goes through
-// them; nil: none.
+// find is the first error for which wanted holds, of err and all that it wraps; nil:
+// none. Methods As and Is of the errors are not asked.
 func find(err error, wanted func(error) bool) error {
 	for err != nil {
 		if wanted(err) {

@@ -74,7 +74,7 @@ func (w Wanted) Of(all []Summary) (Summary, error) {
 
 func (w Wanted) holds(s Summary) bool {
 	return (strings.HasPrefix(s.Session, w.Session) || strings.HasPrefix(s.Name(), w.Session)) &&
-		(w.Agent == "" || w.Agent == s.Agent) && (w.Project == "" || Within(w.Project, s.Project))
+		(w.Agent == "" || w.Agent == s.Agent) && (w.Project == "" || within(w.Project, s.Project))
 }
 
 // Name is the agent's id of the session as it may be printed, and typed.
@@ -90,8 +90,8 @@ func (w Wanted) words() string {
 	return b.String()
 }
 
-// Within reports whether folder is project or lies in it.
-func Within(folder, project string) bool {
+// within reports whether folder is project or lies in it.
+func within(folder, project string) bool {
 	if project == "" {
 		return false
 	}

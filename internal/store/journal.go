@@ -148,11 +148,11 @@ func (t *Tx) drop() error {
 	return nil
 }
 
-// Append adds one event to the present segment, of MaxLine bytes at most. It may
-// hold any bytes.
+// Append adds one event to the present segment, of 1 MiB at most. It may hold any
+// bytes. Without a segment it is an error: NewSegment comes first.
 func (t *Tx) Append(line []byte) error {
-	if len(line) > MaxLine {
-		return fmt.Errorf("an event has %d bytes, and the journal takes %d at most", len(line), MaxLine)
+	if len(line) > maxLine {
+		return fmt.Errorf("an event has %d bytes, and the journal takes %d at most", len(line), maxLine)
 	}
 	return t.guard(true, func() error {
 		if t.at.Segment == 0 {

@@ -100,13 +100,9 @@ func (l Limits) excess(all []candidate, now time.Time) []candidate {
 	return nil
 }
 
-// atOnce is how long Prune waits for a lock: one that is free is had much sooner,
-// on a busy machine too.
-const atOnce = 200 * time.Millisecond
-
 // tryLock returns nil if the lock is not to be had at once.
 func tryLock(ctx context.Context, p paths) (*lockedfile.File, error) {
-	ctx, cancel := context.WithTimeout(ctx, atOnce)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	l, err := lock(ctx, p.lock)
 	if errors.Is(err, ErrBusy) {

@@ -19,8 +19,9 @@ type Info struct {
 	Meta     []byte    // the value of the key "meta"; nil: none
 }
 
-// patience is how long Sessions waits for one session: whoever holds it must not
-// keep the others from being listed.
+// patience is how long one session among many is waited for: whoever holds it must
+// not keep the others from being listed or removed. A lock that is free is had much
+// sooner, on a busy machine too.
 const patience = 250 * time.Millisecond
 
 // Sessions lists the sessions, newest first. Those that cannot be read are joined

@@ -30,9 +30,9 @@ var (
 
 // The most that Put and Append take, so that no caller's fault fills the disk.
 const (
-	MaxKey   = 256      // bytes
-	MaxValue = 16 << 20 // bytes of one value
-	MaxLine  = 1 << 20  // bytes of one event of the journal
+	maxKey   = 256      // bytes
+	maxValue = 16 << 20 // bytes of one value
+	maxLine  = 1 << 20  // bytes of one event of the journal
 )
 
 // Tx is a transaction on one session. It ends with the function that it was given
@@ -217,14 +217,14 @@ func (t *Tx) Get(key string) (value []byte) {
 	return value
 }
 
-// Put sets the value of a key. The key has 1 to MaxKey bytes, the value MaxValue at
-// most. A nil value deletes the key, an empty one is kept.
+// Put sets the value of a key. The key has 1 to 256 bytes, the value 16 MiB at most.
+// A nil value deletes the key, an empty one is kept.
 func (t *Tx) Put(key string, value []byte) error {
 	switch {
-	case len(key) == 0 || len(key) > MaxKey:
-		return fmt.Errorf("a key has %d bytes, and must have 1 to %d", len(key), MaxKey)
-	case len(value) > MaxValue:
-		return fmt.Errorf("the value of %q has %d bytes, and at most %d are kept", key, len(value), MaxValue)
+	case len(key) == 0 || len(key) > maxKey:
+		return fmt.Errorf("a key has %d bytes, and must have 1 to %d", len(key), maxKey)
+	case len(value) > maxValue:
+		return fmt.Errorf("the value of %q has %d bytes, and at most %d are kept", key, len(value), maxValue)
 	}
 	return t.guard(true, func() error {
 		if value == nil {

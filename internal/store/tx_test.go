@@ -44,11 +44,11 @@ func TestTx(t *testing.T) {
 		}, ""},
 		{"key with any bytes", func(tx *Tx) error { return tx.Put("\x00/../\xff", []byte("v")) }, ""},
 		{"empty key", func(tx *Tx) error { return tx.Put("", []byte("v")) }, "0 bytes, and must have 1 to 256"},
-		{"long key", func(tx *Tx) error { return tx.Put(strings.Repeat("k", MaxKey+1), nil) }, "257 bytes"},
-		{"longest key", func(tx *Tx) error { return tx.Put(strings.Repeat("k", MaxKey), []byte("v")) }, ""},
-		{"huge value", func(tx *Tx) error { return tx.Put("k", make([]byte, MaxValue+1)) }, "at most"},
+		{"long key", func(tx *Tx) error { return tx.Put(strings.Repeat("k", maxKey+1), nil) }, "257 bytes"},
+		{"longest key", func(tx *Tx) error { return tx.Put(strings.Repeat("k", maxKey), []byte("v")) }, ""},
+		{"huge value", func(tx *Tx) error { return tx.Put("k", make([]byte, maxValue+1)) }, "at most"},
 		{"huge line", func(tx *Tx) error {
-			return errors.Join(tx.NewSegment(), tx.Append(make([]byte, MaxLine+1)))
+			return errors.Join(tx.NewSegment(), tx.Append(make([]byte, maxLine+1)))
 		}, "at most"},
 		{"line without a segment", func(tx *Tx) error { return tx.Append([]byte("x")) }, "call NewSegment first"},
 		{"empty line", func(tx *Tx) error {
