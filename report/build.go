@@ -235,7 +235,7 @@ func summary(r Report) string {
 	if degraded > 0 {
 		s += fmt.Sprintf(" (%d degraded)", degraded)
 	}
-	for _, state := range []WorkState{Deferred, Failed, NotAttempted} {
+	for _, state := range []WorkState{Deferred, Failed, Started, NotAttempted} {
 		if n[state] > 0 {
 			s += fmt.Sprintf(", %d %s", n[state], strings.ToLower(state.String()))
 		}
@@ -300,12 +300,12 @@ func incidentCauses(cause string) []string {
 	return nil
 }
 
-// resumeAt is the first sub-task that was not attempted, else the first that
-// is not done; 0: all are done.
+// resumeAt is the first sub-task that was not finished or not attempted, else the
+// first that is not done; 0: all are done.
 func resumeAt(work []Work) int {
 	first := 0
 	for _, w := range work {
-		if w.State == NotAttempted {
+		if w.State == NotAttempted || w.State == Started {
 			return w.Number
 		}
 		if w.State != Succeeded && first == 0 {

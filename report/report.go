@@ -216,9 +216,10 @@ const (
 	Succeeded
 	Failed   // it was tried, and did not succeed
 	Deferred // it was left for later
+	Started  // it is being worked on
 )
 
-var workNames = [...]string{NotAttempted: "NOT ATTEMPTED", Succeeded: "SUCCESS", Failed: "FAILED", Deferred: "DEFERRED"}
+var workNames = [...]string{NotAttempted: "NOT ATTEMPTED", Succeeded: "SUCCESS", Failed: "FAILED", Deferred: "DEFERRED", Started: "IN PROGRESS"}
 
 // String returns the words that reports print.
 func (s WorkState) String() string { return nameOf(workNames[:], s) }
@@ -238,7 +239,7 @@ const (
 	Complete                   // every sub-task succeeded as planned
 	Degraded                   // every sub-task succeeded, some through an alternative
 	Reduced                    // some were deferred
-	Incomplete                 // some failed or were not attempted
+	Incomplete                 // some failed, or were not finished or not attempted
 	Paused                     // the engine pauses, and work is left
 	Interrupted                // somebody stopped the run, and work is left
 )

@@ -386,6 +386,7 @@ func TestOutcomes(t *testing.T) {
 		{"degraded", report.Input{Work: []report.Work{done, through}}, report.Degraded},
 		{"deferred", report.Input{Work: []report.Work{done, {State: report.Deferred}, {State: report.Failed}}}, report.Reduced},
 		{"failed", report.Input{Work: []report.Work{done, {State: report.Failed}}}, report.Incomplete},
+		{"in progress", report.Input{Work: []report.Work{done, {State: report.Started}}}, report.Incomplete},
 		{"not attempted", report.Input{Work: []report.Work{{}}}, report.Incomplete},
 		{"paused", report.Input{Status: paused, Work: []report.Work{{}}}, report.Paused},
 		{"paused, no work list", report.Input{Status: paused}, report.Paused},

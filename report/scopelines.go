@@ -37,7 +37,7 @@ func scopeLines(s *scope.Result) []scopeLine {
 		case it.Verdict == scope.Failed:
 			l.tools = "failed — not tried again"
 		case tools == nil:
-			l.tools = "no tool needed"
+			l.tools = "no tool named"
 		default:
 			l.tools = strings.Join(tools, ", ")
 		}

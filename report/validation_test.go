@@ -115,7 +115,7 @@ func TestValidation_NoSilentFailure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var in report.Input
 		for i := range rapid.IntRange(1, 8).Draw(t, "sub-tasks") {
-			w := report.Work{Title: fmt.Sprintf("title%d.", i), State: rapid.SampledFrom([]report.WorkState{report.NotAttempted, report.Succeeded, report.Failed, report.Deferred}).Draw(t, "state")}
+			w := report.Work{Title: fmt.Sprintf("title%d.", i), State: rapid.SampledFrom([]report.WorkState{report.NotAttempted, report.Succeeded, report.Failed, report.Deferred, report.Started}).Draw(t, "state")}
 			if w.State != report.Succeeded {
 				w.Reason = fmt.Sprintf("reason%d.", i)
 			}

@@ -50,7 +50,9 @@ with another --command, --map or --store replaces our own entries.
 AGENT is one of ` + strings.Join(settings.Agents(), ", ") + `.
 
 The agent will run expediter by its name where that is on the PATH, else by the
-whole path of this program. Only a human may install: see EXPEDITER_OPERATOR.`,
+whole path of this program.
+
+` + forHumans,
 		Example: `  expediter install claude-code --dry-run
   expediter install codex --scope user
   expediter install gemini --map tools.yaml --yes
@@ -74,8 +76,12 @@ func uninstallCommand() *cobra.Command {
 and removes files and folders that install made. Where they have been changed
 since, our entries alone are taken out.
 
-AGENT is one of ` + strings.Join(settings.Agents(), ", ") + `. Say --scope, --project and --plugin as at the
-install.`,
+AGENT is one of ` + strings.Join(settings.Agents(), ", ") + `.
+
+Say --scope, --project and --plugin as at the install. The store of the sessions
+stays.
+
+` + forHumans,
 		Example: `  expediter uninstall claude-code --dry-run
   expediter uninstall codex --scope user`,
 		Args: cobra.ExactArgs(1), ValidArgs: settings.Agents(),
@@ -109,7 +115,7 @@ func (f *installFlags) run(cmd *cobra.Command, agent string, planned func(settin
 		say(out, "note: ", plan.Notes...)
 		return nil
 	}
-	for _, line := range redact.Lines(plan.Diff(), maxDiffLines, maxDiffWidth) {
+	for _, line := range redact.Lines(strings.ReplaceAll(plan.Diff(), "\t", "    "), maxDiffLines, maxDiffWidth) {
 		fmt.Fprintln(out, line)
 	}
 	if f.dryRun {
@@ -150,7 +156,7 @@ func (f *installFlags) confirm(cmd *cobra.Command) error {
 	if f.yes {
 		return nil
 	}
-	fmt.Fprint(cmd.OutOrStdout(), "Write this? [y/N] ")
+	fmt.Fprint(cmd.OutOrStdout(), "Apply this? [y/N] ")
 	answer, err := bufio.NewReader(io.LimitReader(cmd.InOrStdin(), 100)).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":

@@ -21,7 +21,8 @@ func openCommand() *cobra.Command {
 		Use:   "open TOOL --reason TEXT",
 		Short: "Open a tool's circuit until it is reset",
 		Long: `open makes every request for a tool a SKIP, without trials, until 'expediter reset
-TOOL'. The agent is told the reason, and what the map declares for that case.
+TOOL' or the end of the session. The agent is told the reason, and what the map
+declares for that case.
 
 TOOL is a name as 'expediter status --all' prints it, or one below such a name
 that was not called yet: Bash/gh, where Bash is known. Each name has a circuit
@@ -50,8 +51,8 @@ func open(s *session.Session, typed, reason string, said io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if below := toolsBelow(st, tool); len(below) > 0 {
-		fmt.Fprintf(said, "%s stay as they are: each has a circuit of its own\n", strings.Join(below, ", "))
+	if below := toolsBelow(st, tool); below != "" {
+		fmt.Fprintf(said, "not opened, since each has a circuit of its own: %s\n", below)
 	} else if i := slices.IndexFunc(st.Tools, func(t expediter.ToolStatus) bool { return t.Tool == tool }); i < 0 || s.Idle(st.Tools[i]) {
 		name := redact.Text(tool, maxTool)
 		fmt.Fprintf(said, "%s itself was not called yet; what is below it, as in %s/…, has circuits of its own\n", name, name)
@@ -59,15 +60,20 @@ func open(s *session.Session, typed, reason string, said io.Writer) error {
 	return s.Engine().ForceOpen(tool, reason, s.Step(), s.At())
 }
 
-// toolsBelow are the tools whose names begin with that of another, at most five.
-func toolsBelow(st expediter.Status, tool string) []string {
+// toolsBelow are the tools whose names begin with that of another, of which five
+// are named.
+func toolsBelow(st expediter.Status, tool string) string {
+	const most = 5
 	var below []string
 	for _, t := range st.Tools {
-		if strings.HasPrefix(t.Tool, tool+"/") && t.State != breaker.Open && len(below) < 5 {
+		if strings.HasPrefix(t.Tool, tool+"/") && t.State != breaker.Open {
 			below = append(below, redact.Text(t.Tool, maxTool))
 		}
 	}
-	return below
+	if more := len(below) - most; more > 0 {
+		below = append(below[:most], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(below, ", ")
 }
 
 // toolToOpen is toolNamed, and takes a name below a known one as well.

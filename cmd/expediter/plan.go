@@ -260,7 +260,11 @@ func shownPlan(s *session.Session) string {
 			done++
 		}
 	}
-	head := fmt.Sprintf("# %s, %s session %s: %d of %d done\n", what, redact.Text(s.Agent, maxToolName), s.Name(), done, len(list))
+	whose := fmt.Sprintf("# %s, %s session %s: ", what, redact.Text(s.Agent, maxToolName), s.Name())
+	if len(list) == 0 {
+		return whose + "no sub-task yet; 'expediter plan set' and 'expediter plan add' give some\n"
+	}
+	head := fmt.Sprintf("%s%d of %d done\n", whose, done, len(list))
 	return head + plan(list).text()
 }
 

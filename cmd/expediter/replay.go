@@ -144,17 +144,22 @@ The ops and their members:
 
 func replayJournalCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "journal FILE",
+		Use:   "journal [FILE]",
 		Short: "Run a journal again and compare every output",
 		Long: `journal gives every event of a journal (docs/journal.md) to a new engine and
 compares what the engine answers with what was written down. It prints the
 final state, or the first line whose outputs differ; then it exits 1. A last
 line that was cut short is left out and said.`,
 		Example: `  expediter run --journal run.jsonl task.yaml
-  expediter replay journal run.jsonl`,
-		Args: cobra.ExactArgs(1),
+  expediter replay journal run.jsonl
+  expediter journal | expediter replay journal`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withInput(cmd, args, func(in io.Reader) error { return replayJournal(cmd, args[0], in) })
+			name := "-"
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return withInput(cmd, args, func(in io.Reader) error { return replayJournal(cmd, name, in) })
 		},
 	}
 }

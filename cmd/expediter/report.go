@@ -49,9 +49,14 @@ budget, incidents, the routes that were advised, calls to verify, and what to do
 	return cmd
 }
 
+// report is that of the session; how a pause ends is the first thing to do.
 func (c chosen) report(cmd *cobra.Command) (r report.Report, err error) {
 	err = c.view(cmd, time.Now(), func(s *session.Session) error {
-		r = report.New(s.Report())
+		in := s.Report()
+		r = report.New(in)
+		if todo := pauseAction(in.Status); todo != "" {
+			r.Recommendations = slices.Insert(r.Recommendations, 0, todo)
+		}
 		return nil
 	})
 	return r, err

@@ -56,7 +56,9 @@ func (v standing) head() []string {
 		lines = append(lines, "Observe only: every call is let through")
 	}
 	if v.Paused != "" {
-		lines = append(lines, "", "PAUSED ("+v.Paused+")")
+		lines = append(lines, "", "PAUSED ("+v.Paused+"): no tool is called")
+	} else if len(v.Incidents) > 0 || v.Suspicion != nil {
+		lines = append(lines, "")
 	}
 	for _, i := range v.Incidents {
 		state := "recovering"
@@ -233,7 +235,7 @@ func (v standing) storeLines() []string {
 		lines = append(lines, "", "Hook calls that let their tool run because of an error (hook.log):")
 	}
 	for _, t := range v.Trouble {
-		lines = append(lines, fmt.Sprintf("  - %s %s: %s", v.clock(t.At), t.Agent, redact.Text(t.Error, maxWhy)))
+		lines = append(lines, "  - "+strings.TrimSpace(v.clock(t.At)+" "+t.Agent)+": "+redact.Text(t.Error, maxWhy))
 	}
 	if len(v.Unreadable) > 0 {
 		lines = append(lines, "", "Sessions that cannot be read:")

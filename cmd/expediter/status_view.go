@@ -150,7 +150,7 @@ func look(s *session.Session) standing {
 	for _, u := range rep.Unverified {
 		v.Unverified = append(v.Unverified, unverifiedView{Tool: u.Tool, Verify: u.Verify, Text: u.Text, At: u.At})
 	}
-	if todo := pauseAction(v.Budget, st.Paused); todo != "" {
+	if todo := pauseAction(&st); todo != "" {
 		v.HumanActions = append(v.HumanActions, todo)
 	}
 	for i := range st.Tools {
@@ -173,12 +173,12 @@ func viewOf(m session.Meta) sessionView {
 const confirmAction = "Look into the common cause, then run 'expediter confirm'"
 
 // pauseAction is what the user must do about a pause.
-func pauseAction(b budgetView, paused expediter.Reason) string {
-	switch paused {
+func pauseAction(st *expediter.Status) string {
+	switch st.Paused {
 	case expediter.Systemic:
 		return confirmAction
 	case expediter.Budget:
-		return fmt.Sprintf("%d of %d failures are spent: send the agent a message, or run 'expediter resume'", b.Consumed, b.Limit)
+		return fmt.Sprintf("%d of %d failures are spent: send the agent a message, or run 'expediter resume'", st.Consumed, st.Limit)
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/capability/document"
@@ -98,7 +99,7 @@ func (s source) setup(agent classify.AgentName, now session.Setup) session.Setup
 	if setup = now; now.Source == "" {
 		setup, _ = builtIn(agent)
 	}
-	setup.Problem = err.Error()
+	setup.Problem = strings.ReplaceAll(err.Error(), "\n", "; ")
 	return setup
 }
 

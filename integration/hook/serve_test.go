@@ -158,11 +158,11 @@ func TestSkip(t *testing.T) {
 	}
 	got := a.fails(1, "WebSearch", refused)
 	a.wants(got, "expediter: WebSearch is open since 12:00:24Z: 3 failures in a row. The latest: network, ",
-		"Declared alternative: Bash, with curl (PARTIAL: finds less).", "Its next trial: the request for it after 2 more")
+		"Declared alternative: Bash, with curl (PARTIAL: finds less).", "Its next trial: after 2 more requests for it")
 	if strings.Contains(got, "abcdefghij") {
 		t.Errorf("a secret shows: %s", got)
 	}
-	for _, left := range []string{"the request for it after 1 more, or any request for it from 12:00:54Z on.", "the next request for it"} {
+	for _, left := range []string{"after 1 more request for it, or any request for it from 12:00:54Z on.", "the next request for it"} {
 		got, _ = a.call("WebSearch", nil, "")
 		a.wants(got, "expediter: SKIP. WebSearch is open since 12:00:24Z (", "Declared alternative: Bash", left, "Other tools are not affected.")
 	}
@@ -196,7 +196,7 @@ func TestPauseOfBudget(t *testing.T) {
 	a.wants(got, "expediter: PAUSE begins. The failure budget of this prompt is spent: 2 of 2 failures (Gate 1, WebSearch 1).")
 	got, _ = a.call("Read", nil, "")
 	a.wants(got, "expediter: PAUSE. ", "No tool is called until the user's next message", "`expediter resume`")
-	a.wants(a.tell("Stop", nil), "0 calls skipped and 1 paused", "`expediter report`")
+	a.wants(a.tell("Stop", nil), "expediter: 1 call paused since the prompt", "`expediter report`")
 	if got := a.tell("UserPromptSubmit", map[string]any{"prompt": "again"}); got != "" {
 		t.Errorf("at the next prompt: %q, want nothing", got)
 	}
@@ -289,7 +289,7 @@ func TestNextSession(t *testing.T) {
 	a.fails(3, "WebSearch", "getaddrinfo ENOTFOUND api.example.com")
 	a.session = "s2"
 	got := a.tell("SessionStart", map[string]any{"source": "startup"})
-	a.wants(got, "From another session of this project (3 s ago), not checked since: expediter: WebSearch is open")
+	a.wants(got, "expediter: In another session of this project (3 s ago), not checked since: WebSearch is open")
 	if got, _ := a.call("WebSearch", nil, ""); got != "" {
 		t.Errorf("the new session: %q, want a call: it finds out for itself", got)
 	}

@@ -20,6 +20,14 @@ func standing(s *session.Session) string {
 	if st.Paused != expediter.NoReason {
 		return "expediter: PAUSE. " + pauseWords(st, st.Paused)
 	}
+	if lines := openTools(st); lines != "" {
+		return "expediter: " + lines
+	}
+	return ""
+}
+
+// openTools tells of each tool that is not closed, on a line of its own.
+func openTools(st expediter.Status) string {
 	var lines []string
 	for _, t := range st.Tools {
 		if t.State == breaker.Closed {
@@ -28,13 +36,10 @@ func standing(s *session.Session) string {
 		t.Tool = redact.Text(t.Tool, maxQuote)
 		lines = append(lines, open(st, t)+" "+routeWords(t, nil))
 	}
-	if len(lines) == 0 {
-		return ""
-	}
 	if more := len(lines) - maxListed; more > 0 {
 		lines = append(lines[:maxListed], fmt.Sprintf("%d more are open.", more))
 	}
-	return "expediter: " + strings.Join(lines, "\n")
+	return strings.Join(lines, "\n")
 }
 
 // summary is what the user is told when the agent's turn is over and not all of
@@ -51,7 +56,7 @@ func summary(s *session.Session) string {
 			open = append(open, redact.Text(t.Tool, maxQuote))
 		}
 	}
-	text := fmt.Sprintf("expediter: %s skipped and %d paused since the prompt", plural(int(skips), "call"), pauses)
+	text := "expediter: " + denied(int(skips), int(pauses)) + " since the prompt"
 	if len(open) > 0 {
 		text += "; open: " + enumerate(open)
 	}
@@ -59,6 +64,18 @@ func summary(s *session.Session) string {
 		text += "; it waits for `expediter confirm`"
 	}
 	return text + ". `expediter report` has what was done and what was not."
+}
+
+// denied says how many calls were skipped and how many paused, of which there is
+// at least one.
+func denied(skips, pauses int) string {
+	switch {
+	case pauses == 0:
+		return plural(skips, "call") + " skipped"
+	case skips == 0:
+		return plural(pauses, "call") + " paused"
+	}
+	return fmt.Sprintf("%s skipped and %d paused", plural(skips, "call"), pauses)
 }
 
 // trouble is what the user is told of the session's own set-up.
@@ -72,8 +89,9 @@ func trouble(s *session.Session) string {
 // recent is how long what another session found is worth telling.
 const recent = time.Hour
 
-// elsewhere is what other sessions of the project found open lately. It is told
-// and has no effect: this session finds out for itself.
+// elsewhere is what another session of the project found open lately. It is told
+// and has no effect: this session finds out for itself, and no pause of the other
+// holds here.
 func elsewhere(ctx context.Context, st *store.Store, e Event, at time.Time) string {
 	if e.Source != "startup" && e.Source != "clear" || e.Project == "" {
 		return ""
@@ -85,11 +103,11 @@ func elsewhere(ctx context.Context, st *store.Store, e Event, at time.Time) stri
 		}
 		var text string
 		_ = session.View(ctx, st, other.ID, at, func(s *session.Session) error {
-			text = standing(s)
+			text = openTools(s.Status())
 			return nil
 		})
 		if text != "" {
-			return "From another session of this project" + ago(at.UnixMilli()-other.Seen) + ", not checked since: " + text
+			return "expediter: In another session of this project" + ago(at.UnixMilli()-other.Seen) + ", not checked since: " + text
 		}
 	}
 	return ""

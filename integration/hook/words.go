@@ -129,7 +129,7 @@ func routeWords(t expediter.ToolStatus, r *capability.Route) string {
 	case t.Entry.NoSubstitute:
 		return "Nothing may stand in for it: what needs it waits until it works again."
 	}
-	return "No alternative is declared: what needs it waits, and belongs into the report to the user."
+	return "No alternative is declared: what needs it waits, and belongs in the report to the user."
 }
 
 // nextTrial says when an open tool is tried again.
@@ -145,7 +145,7 @@ func nextTrial(st expediter.Status, t expediter.ToolStatus) string {
 	case t.Unit == breaker.Attempts && t.Next <= 1:
 		ways = append(ways, "the next request for it")
 	case t.Unit == breaker.Attempts:
-		ways = append(ways, fmt.Sprintf("the request for it after %d more", t.Next-1))
+		ways = append(ways, "after "+plural(int(t.Next-1), "more request")+" for it")
 	case t.Unit == breaker.Steps:
 		ways = append(ways, "a request for it in "+plural(int(t.Next), "step"))
 	}

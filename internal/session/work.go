@@ -229,7 +229,7 @@ func workOf(it item, reduced scope.Item) report.Work {
 		w.State = report.Deferred
 		w.Reason, w.Unblock = blocked(reduced)
 	case it.State == TodoActive:
-		w.Reason = "in progress"
+		w.State = report.Started
 	}
 	return w
 }

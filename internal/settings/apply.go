@@ -116,7 +116,7 @@ func (w *work) commit(state string) (did []string, err error) {
 				return nil, fmt.Errorf("%s was not changed: no backup could be made: %w", w.Path, err)
 			}
 			w.record.Backup = name
-			line += ", as it was: " + name
+			line += "; as it was before: " + name
 		}
 		if err := os.Rename(w.temp, w.found.target); err != nil {
 			return nil, readOnly(w.Path, err)

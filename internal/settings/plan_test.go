@@ -182,7 +182,7 @@ func TestModeLinkAndBackup(t *testing.T) {
 	}
 	d.write(real+".expediter-backup", "an older one")
 	did := d.do(Install)
-	if want := []string{"wrote " + d.file() + ", as it was: " + real + ".expediter-backup.1"}; !slices.Equal(did, want) {
+	if want := []string{"wrote " + d.file() + "; as it was before: " + real + ".expediter-backup.1"}; !slices.Equal(did, want) {
 		t.Errorf("got %q, want %q", did, want)
 	}
 	for _, name := range []string{real, real + ".expediter-backup.1"} {
