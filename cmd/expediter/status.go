@@ -38,11 +38,13 @@ it goes on to a later session of the project.
 --json prints one object. Times are milliseconds since 1970, names end in _ms.
 
   format           1; fields may be added within it
+  now_ms           when this was
   session          agent, id, project, began_ms, seen_ms, prompts, ended
   map              source; problem: why another one is not used
   paused           systemic, budget or empty
   human_must_act   whether something waits for you; human_actions says what
   budget           cycle, consumed, limit (-1: none)
+  policy           threshold, budget, pacing, own of a tool: in words
   tools            for each: tool, state (CLOSED, OPEN, HALF-OPEN), health,
                    consecutive_fails, failed_probes, opened_at_ms, last_success_ms,
                    forced, disabled, unverified, human_must_act, human_action, and
@@ -53,6 +55,7 @@ it goes on to a later session of the project.
     last_failure   null: never. class, text, at_ms, step
     route          null: closed. kind, label, to, method, degradation, ask
   incidents        cause, line, members, active (pausing; else recovering), at_ms
+  suspicion        a common cause that pauses nothing: cause, members, line
   unverified       failed calls that may have taken effect: tool, verify, text, at_ms
   set_aside        files that stood in a session's place: path, why, at_ms
   hook_trouble     hook calls of the last day that had an error: at_ms, agent, error

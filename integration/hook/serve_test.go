@@ -293,7 +293,15 @@ func TestNextSession(t *testing.T) {
 	if got, _ := a.call("WebSearch", nil, ""); got != "" {
 		t.Errorf("the new session: %q, want a call: it finds out for itself", got)
 	}
-	a.session, a.at = "s3", a.at.Add(2*time.Hour)
+	a.fails(3, "WebSearch", "getaddrinfo ENOTFOUND api.example.com")
+	a.wants(a.fails(2, "WebFetch", "getaddrinfo ENOTFOUND api.example.com"), "expediter: PAUSE begins.")
+	a.session = "s3"
+	got = a.tell("SessionStart", map[string]any{"source": "startup"})
+	a.wants(got, "not checked since: WebSearch is open", "\nWebFetch is open")
+	if strings.Contains(got, "No tool is called") {
+		t.Errorf("after a session that pauses: %q, want what is open alone", got)
+	}
+	a.session, a.at = "s4", a.at.Add(2*time.Hour)
 	if got := a.tell("SessionStart", map[string]any{"source": "startup"}); got != "" {
 		t.Errorf("two hours later: %q, want nothing", got)
 	}
