@@ -196,8 +196,11 @@ func (c chosen) warn(cmd *cobra.Command) {
 
 // explained says what to do about an error of the store.
 func explained(err error) error {
-	if errors.Is(err, store.ErrBusy) {
+	switch {
+	case errors.Is(err, store.ErrBusy):
 		return fmt.Errorf("%w; try again when the hooks that use it are through", err)
+	case errors.Is(err, store.ErrDamaged):
+		return fmt.Errorf("%w; the next hook call of its agent sets it aside and begins anew", err)
 	}
 	return err
 }

@@ -105,7 +105,7 @@ func FuzzPrintable(f *testing.F) {
 
 func TestUnjoin(t *testing.T) {
 	a, b := errors.New("a"), fmt.Errorf("b: %w", store.ErrDamaged)
-	want := []string{"a", "b: " + store.ErrDamaged.Error()}
+	want := []string{"a", "b: " + store.ErrDamaged.Error() + "; the next hook call of its agent sets it aside and begins anew"}
 	if diff := cmp.Diff(want, unjoin(errors.Join(a, b))); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
