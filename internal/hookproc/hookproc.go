@@ -41,22 +41,22 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	debug.SetGCPercent(-1) // it ends before there is anything to collect
 	debug.SetMemoryLimit(512 << 20)
 	c, err := read(args)
+	out := hook.Silence(c.agent)
 	if err != nil {
 		c.trouble(err, stderr)
-		return 0
-	}
-	done := make(chan hook.Output, 1)
-	go func() { done <- c.serve(stdin) }()
-	select {
-	case out := <-done:
-		if err := errors.Join(write(stdout, out.Stdout), write(stderr, out.Stderr)); err != nil {
-			c.trouble(err, stderr)
+	} else {
+		done := make(chan hook.Output, 1)
+		go func() { done <- c.serve(stdin) }()
+		select {
+		case out = <-done:
+		case <-time.After(limit):
+			c.trouble(fmt.Errorf("no answer within %v; the tool was let run", limit), stderr)
 		}
-		return out.Exit
-	case <-time.After(limit):
-		c.trouble(fmt.Errorf("no answer within %v; the tool was let run", limit), stderr)
-		return 0
 	}
+	if err := errors.Join(write(stdout, out.Stdout), write(stderr, out.Stderr)); err != nil {
+		c.trouble(err, stderr)
+	}
+	return out.Exit
 }
 
 // write does not touch an output that nothing is said to.
@@ -102,14 +102,14 @@ func (c called) serve(stdin io.Reader) (out hook.Output) {
 	debug.SetPanicOnFault(true)
 	defer func() {
 		if p := recover(); p != nil {
-			out = hook.Output{}
+			out = hook.Silence(c.agent)
 			c.trouble(fmt.Errorf("panic: %v\n%s", p, debug.Stack()), io.Discard)
 		}
 	}()
 	input, err := io.ReadAll(io.LimitReader(stdin, hook.MaxInput+1))
 	if err != nil {
 		c.trouble(err, io.Discard)
-		return hook.Output{}
+		return hook.Silence(c.agent)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()

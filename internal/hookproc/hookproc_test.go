@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,14 +69,20 @@ func TestMainNeverBreaksTheAgent(t *testing.T) {
 		{"no JSON", []string{"claude-code"}, strings.NewReader("Hello"), "not a JSON object"},
 		{"too long", []string{"claude-code"}, io.LimitReader(zeros{}, hook.MaxInput+100), "longer than"},
 		{"no input", []string{"claude-code"}, broken{}, "no input for you"},
+		{"Cursor: no JSON", []string{"cursor"}, strings.NewReader("Hello"), "not a JSON object"},
+		{"Cursor: no input", []string{"cursor"}, broken{}, "no input for you"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "store")
 			t.Setenv("EXPEDITER_STORE", dir)
 			var stdout bytes.Buffer
-			if status := Main(tt.args, tt.stdin, &stdout, io.Discard); status != 0 || stdout.Len() > 0 {
-				t.Errorf("status %d, output %q", status, &stdout)
+			want := "" // for Cursor that is a hook that has failed
+			if slices.Contains(tt.args, "cursor") {
+				want = "{}\n"
+			}
+			if status := Main(tt.args, tt.stdin, &stdout, io.Discard); status != 0 || stdout.String() != want {
+				t.Errorf("status %d, output %q, want %q", status, &stdout, want)
 			}
 			data, err := os.ReadFile(filepath.Join(dir, "hook.log"))
 			if tt.log == "" {
