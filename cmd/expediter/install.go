@@ -21,23 +21,22 @@ import (
 
 // installFlags are those of install and uninstall.
 type installFlags struct {
-	verb                       string // install or uninstall
 	scope, project, plugin     string
-	command, mapFile, storeDir string
+	command, mapFile, storeDir string // of install alone
 	dryRun, yes                bool
 }
 
 func (f *installFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.scope, "scope", "project", "project or user: whose settings")
-	flags.StringVar(&f.project, "project", "", "the project's folder (default: the top of the repository, or this folder)")
-	flags.StringVar(&f.plugin, "plugin", "", "claude-code: a plugin in this folder instead of the settings")
+	flags.StringVar(&f.scope, "scope", "project", "whose settings: project or user")
+	flags.StringVar(&f.project, "project", "", "the project's `folder` (default: the top of the repository, or the current one)")
+	flags.StringVar(&f.plugin, "plugin", "", "claude-code: a plugin in this `folder` instead of the settings")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 }
 
 func installCommand() *cobra.Command {
-	f := installFlags{verb: "install"}
+	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
 		Short: "Write the hooks into a coding agent's settings",
@@ -58,17 +57,24 @@ whole path of this program.
   expediter install gemini --map tools.yaml --yes
   expediter install claude-code --plugin ./expediter-plugin`,
 		Args: cobra.ExactArgs(1), ValidArgs: settings.Agents(),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], settings.Install) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, args[0], func(r settings.Request) (settings.Plan, error) {
+				if err := f.hooks(&r); err != nil {
+					return settings.Plan{}, err
+				}
+				return settings.Install(r)
+			})
+		},
 	}
 	f.register(cmd)
-	cmd.Flags().StringVar(&f.command, "command", "", "the program that the agent is to run, as a shell would read it")
-	cmd.Flags().StringVar(&f.mapFile, "map", "", "capability map for the hooks")
-	cmd.Flags().StringVar(&f.storeDir, "store", "", "folder of the sessions for the hooks")
+	cmd.Flags().StringVar(&f.command, "command", "", "the `program` that the agent is to run, as a shell would read it")
+	cmd.Flags().StringVar(&f.mapFile, "map", "", "the capability map `file` of the hooks (default: see 'expediter hook --help')")
+	cmd.Flags().StringVar(&f.storeDir, "store", "", "the `folder` of the hooks' sessions (default: see 'expediter hook --help')")
 	return cmd
 }
 
 func uninstallCommand() *cobra.Command {
-	f := installFlags{verb: "uninstall"}
+	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall AGENT",
 		Short: "Take the hooks out of a coding agent's settings again",
@@ -94,7 +100,7 @@ stays.
 // run plans, shows, asks and applies.
 func (f *installFlags) run(cmd *cobra.Command, agent string, planned func(settings.Request) (settings.Plan, error)) error {
 	if !f.dryRun {
-		if err := operator.Require(f.verb, os.Getenv); err != nil {
+		if err := operator.Require(cmd.Name(), os.Getenv); err != nil {
 			return err
 		}
 	}
@@ -169,7 +175,7 @@ func (f *installFlags) confirm(cmd *cobra.Command) error {
 	return errors.New("nothing was changed")
 }
 
-// request fills in what the flags leave open.
+// request is what is to be planned, as far as both commands say it.
 func (f *installFlags) request(agent string) (r settings.Request, err error) {
 	r = settings.Request{Agent: agent, Env: os.Getenv, Windows: runtime.GOOS == "windows"}
 	switch f.scope {
@@ -188,30 +194,37 @@ func (f *installFlags) request(agent string) (r settings.Request, err error) {
 	if r.Project, err = projectFolder(f.project); err != nil {
 		return r, err
 	}
-	for _, path := range []struct {
-		flag string
-		to   *string
-	}{{f.plugin, &r.Plugin}, {f.mapFile, &r.Map}, {f.storeDir, &r.Store}} {
-		if path.flag != "" {
-			if *path.to, err = filepath.Abs(path.flag); err != nil {
-				return r, err
-			}
-		}
+	r.Plugin, err = absolute(f.plugin)
+	return r, err
+}
+
+// hooks says what the agent is to run.
+func (f *installFlags) hooks(r *settings.Request) (err error) {
+	if r.Map, err = absolute(f.mapFile); err != nil {
+		return err
 	}
-	if f.verb == "uninstall" {
-		return r, nil
+	if r.Store, err = absolute(f.storeDir); err != nil {
+		return err
 	}
 	if r.Map != "" {
 		if _, err := os.Stat(r.Map); err != nil {
-			return r, fmt.Errorf("--map: %w", err)
+			return fmt.Errorf("--map: %w; give the path of a file that is there", err)
 		}
 	}
 	if f.command != "" {
 		r.Program = settings.Words(f.command)
-		return r, nil
+		return nil
 	}
 	r.Program, err = thisProgram()
-	return r, err
+	return err
+}
+
+// absolute is a path from the root; none stays none.
+func absolute(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	return filepath.Abs(path)
 }
 
 // withoutStore is the environment without a store of one's own: what was
@@ -236,7 +249,7 @@ func projectFolder(given string) (string, error) {
 			err = errors.New("it is no folder")
 		}
 		if err != nil {
-			return "", fmt.Errorf("--project %s: %w", given, err)
+			return "", fmt.Errorf("--project %.200q: %w; give the folder of a project", given, err)
 		}
 		return dir, nil
 	}

@@ -1,6 +1,8 @@
-// Command expediter runs tasks whose tools may break, and shows what the
-// expediter library decides: run, replay, map and classify. It exits 0 when
-// the work is done, 1 on an error and 2 when it was called wrongly.
+// Command expediter decides for coding agents before each of their tool calls
+// (hook, install, status and their kin), runs tasks whose tools may break, and
+// shows what the expediter library decides: replay, map, classify, analyze and
+// simulate. It exits 0 when the work is done, 1 on an error and 2 when it was
+// called wrongly; run and hook have statuses of their own.
 package main
 
 import (
@@ -50,7 +52,9 @@ PAUSE. It stops calling what is broken, takes declared alternatives, reduces
 the scope to what is achievable, and reports what it left out and why.
 
 Exit status: 0 done, 1 error, 2 wrong usage.`,
-		Example: `  expediter run examples/audit/task.yaml
+		Example: `  expediter install claude-code
+  expediter status
+  expediter run examples/audit/task.yaml
   expediter run --journal run.jsonl --report html --report-file report.html task.yaml
   expediter replay journal run.jsonl
   expediter map check task.yaml
@@ -61,12 +65,23 @@ Exit status: 0 done, 1 error, 2 wrong usage.`,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(runCommand(), replayCommand(), mapCommand(), classifyCommand(),
-		analyzeCommand(), simulateCommand(), hookCommand(), installCommand(), uninstallCommand())
-	root.AddCommand(statusCommand(), reportCommand(), sessionsCommand(), journalCommand(), planCommand(),
-		confirmCommand(), resumeCommand(), resetCommand(), openCommand())
+	group(root, "agent", "In a coding agent:", statusCommand(), reportCommand(), sessionsCommand(), journalCommand(), planCommand(), hookCommand())
+	group(root, humanGroup, "The same, for you alone:", installCommand(), uninstallCommand(), confirmCommand(), resumeCommand(), resetCommand(), openCommand())
+	group(root, "task", "Tasks, maps and recordings:", runCommand(), mapCommand(), replayCommand(), classifyCommand(), analyzeCommand(), simulateCommand())
 	strict(root)
 	return root
+}
+
+// humanGroup are the commands that operator.Require guards.
+const humanGroup = "human"
+
+// group adds commands under a title of their own.
+func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = id
+	}
+	root.AddCommand(commands...)
 }
 
 // strict makes every wrong call of cmd and of its subcommands a usage error:

@@ -111,7 +111,7 @@ A file that is called like an agent is read as a skill.`,
 			return createFile(output, data, force)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file` instead of standard output")
 	cmd.Flags().BoolVar(&force, "force", false, "replace the output file if it exists")
 	return cmd
 }

@@ -41,7 +41,7 @@ of its own: opening Bash leaves Bash/gh as it is.
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the agent and the reports; required")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, in a `text` for the agent and the reports; required")
 	return cmd
 }
 

@@ -34,7 +34,7 @@ circuit of its own.
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringVar(&why, "why", "", "what was done about it, for the journal")
+	cmd.Flags().StringVar(&why, "why", "", "a `text` on what was done about it, for the journal")
 	return cmd
 }
 

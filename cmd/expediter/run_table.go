@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/term"
-
 	"github.com/expediter-go/expediter/budget"
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/cascade/redact"
@@ -33,18 +31,8 @@ func newDisplay(w io.Writer, t *task.File, status func() expediter.Status) displ
 	if f == nil {
 		return plain
 	}
-	height := func() int {
-		_, rows, err := term.GetSize(int(f.Fd()))
-		if err != nil {
-			return defaultHeight
-		}
-		return rows
-	}
-	return &table{w: w, events: plain, status: status, height: height, total: len(t.Subtasks), colour: colours()}
+	return &table{w: w, events: plain, status: status, height: func() int { return rows(f) }, total: len(t.Subtasks), colour: colours()}
 }
-
-// defaultHeight is that of a terminal that does not tell its own.
-const defaultHeight = 24
 
 // besides is how many lines the table has besides those of the tools.
 const besides = 5
@@ -60,12 +48,6 @@ type table struct {
 	colour  bool
 	drawn   int // lines of the last drawing
 }
-
-const (
-	clearBelow = "\x1b[J"
-	noWrap     = "\x1b[?7l" // a long line is cut, so that lines can be counted
-	wrap       = "\x1b[?7h"
-)
 
 func (t *table) progress(p runner.Progress) {
 	if p.Kind == runner.Settled {
@@ -92,7 +74,7 @@ func (t *table) erase() string {
 	if t.drawn == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\x1b[%dA\r%s", t.drawn, clearBelow)
+	return up(t.drawn) + clearBelow
 }
 
 func (t *table) draw(p runner.Progress) string {
@@ -140,13 +122,12 @@ func fit(tools []expediter.ToolStatus, lines int) (shown []expediter.ToolStatus,
 	return shown, len(tools) - len(shown)
 }
 
-var stateColours = map[breaker.State]string{breaker.Open: "31", breaker.HalfOpen: "33", breaker.Closed: "32"}
-
 // state is a tool's state in nine columns.
 func (t *table) state(tool expediter.ToolStatus) string {
-	text := fmt.Sprintf("%-9s", strings.ReplaceAll(tool.State.String(), "_", "-"))
+	name := strings.ReplaceAll(tool.State.String(), "_", "-")
+	text := fmt.Sprintf("%-9s", name)
 	if !t.colour {
 		return text
 	}
-	return "\x1b[" + stateColours[tool.State] + "m" + text + "\x1b[0m"
+	return inColour(name, text)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/expediter-go/expediter/capability/document"
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/hookproc"
 	"github.com/expediter-go/expediter/internal/session"
 	"github.com/expediter-go/expediter/internal/store"
 )
@@ -32,7 +33,7 @@ const (
 type storeFlag struct{ dir string }
 
 func (f *storeFlag) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.dir, "store", "", "`folder` of the sessions (default: EXPEDITER_STORE, or expediter below XDG_STATE_HOME)")
+	flags.StringVar(&f.dir, "store", "", hookproc.StoreUsage)
 }
 
 // open names the folder and the store in it. Nothing is made.

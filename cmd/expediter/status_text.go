@@ -122,8 +122,8 @@ func columns(rows [][]string, colours bool) []string {
 			if j < len(row)-1 {
 				text = redact.Pad(cell, widths[j]) + "  "
 			}
-			if code := stateCodes[cell]; colours && code != "" {
-				text = "\x1b[" + code + "m" + text + "\x1b[0m"
+			if colours {
+				text = inColour(cell, text)
 			}
 			b.WriteString(text)
 		}
@@ -131,8 +131,6 @@ func columns(rows [][]string, colours bool) []string {
 	}
 	return lines
 }
-
-var stateCodes = map[string]string{"OPEN": "31", "HALF-OPEN": "33", "CLOSED": "32"}
 
 // interleave puts the details of each row below it; the first line is the head.
 func interleave(lines []string, below [][]string) []string {

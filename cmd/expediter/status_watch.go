@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/expediter-go/expediter/internal/store"
 )
@@ -43,15 +41,6 @@ func (o statusOptions) screen(w io.Writer) screen {
 		return &changes{w: w, all: o.all}
 	}
 	return &board{w: w, layout: layout{all: o.all, colours: colours()}, height: func() int { return rows(f) }}
-}
-
-// rows is the height of a terminal.
-func rows(f *os.File) int {
-	_, n, err := term.GetSize(int(f.Fd()))
-	if err != nil || n < 1 {
-		return defaultHeight
-	}
-	return n
 }
 
 // screen shows one standing after the other.
@@ -109,12 +98,12 @@ func (b *board) show(v standing) error {
 func (b *board) busy(err error) error { return b.draw([]string{"expediter: " + err.Error()}) }
 
 func (b *board) draw(lines []string) error {
-	erase := ""
+	back := ""
 	if b.drawn > 0 {
-		erase = fmt.Sprintf("\x1b[%dA\r", b.drawn)
+		back = up(b.drawn)
 	}
 	b.drawn = len(lines)
-	_, err := io.WriteString(b.w, erase+clearBelow+noWrap+strings.Join(lines, "\n")+"\n"+wrap)
+	_, err := io.WriteString(b.w, back+clearBelow+noWrap+strings.Join(lines, "\n")+"\n"+wrap)
 	return err
 }
 

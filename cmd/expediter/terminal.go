@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 
@@ -39,4 +40,38 @@ func sheetOf(w io.Writer) (width int, colour bool) {
 		width = 80
 	}
 	return width, colours()
+}
+
+// defaultHeight is that of a terminal that does not tell its own, in lines.
+const defaultHeight = 24
+
+// rows is the height of a terminal, in lines.
+func rows(f *os.File) int {
+	_, n, err := term.GetSize(int(f.Fd()))
+	if err != nil || n < 1 {
+		return defaultHeight
+	}
+	return n
+}
+
+// What a drawing over an earlier one is made with.
+const (
+	clearBelow = "\x1b[J"
+	noWrap     = "\x1b[?7l" // a long line is cut, so that lines can be counted
+	wrap       = "\x1b[?7h"
+)
+
+// up goes back to the beginning of the line that is so many lines above.
+func up(lines int) string { return fmt.Sprintf("\x1b[%dA\r", lines) }
+
+var stateColours = map[string]string{"OPEN": "31", "HALF-OPEN": "33", "CLOSED": "32"}
+
+// inColour gives a text the colour of a state, by the name that reports print;
+// what is no state has none.
+func inColour(state, text string) string {
+	code, ok := stateColours[state]
+	if !ok {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }

@@ -23,8 +23,8 @@ const (
 
 // What the flags of a hook are for.
 const (
-	StoreUsage = "folder of the sessions (default: EXPEDITER_STORE, or expediter below XDG_STATE_HOME)"
-	MapUsage   = "capability map (default: EXPEDITER_MAP, " + hook.ProjectMap + " of the project, your own, or the built-in one)"
+	StoreUsage = "`folder` of the sessions (default: EXPEDITER_STORE, or expediter below XDG_STATE_HOME)"
+	MapUsage   = "capability map `file` (default: EXPEDITER_MAP, " + hook.ProjectMap + " of the project, your own, or the built-in one)"
 )
 
 // called is what a hook is called with.
