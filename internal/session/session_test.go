@@ -430,6 +430,34 @@ func TestMapChanges(t *testing.T) {
 	}
 }
 
+// A start event holds the map and the state, and a session of many large entries
+// and failing tools still begins a segment.
+func TestALargeStart(t *testing.T) {
+	a := newAgent(t, t.TempDir())
+	a.setup.Policy.Budget, a.setup.Policy.ChargePerTool, a.setup.Policy.Cascade.MinTools = 1000, 1000, 1000
+	a.do(func(s *session.Session) {
+		for i := range 20 {
+			for n := range 3 {
+				c := failed(call(fmt.Sprint(i, "-", n), fmt.Sprint("host", i)))
+				c.Observation.Result += strings.Repeat(" é", 1000)
+				s.Before(c)
+				s.After(c)
+			}
+		}
+	})
+	for i := range 1100 {
+		a.setup.Map = append(a.setup.Map, capability.Entry{Tool: fmt.Sprint("tool", i), Fallback: strings.Repeat("f", 1000)})
+	}
+	a.setup.Stamp = "2"
+	a.before(call("1", "web"))
+	if lines := a.journal(); lines[len(lines)-2].Op != expediter.OpStart {
+		t.Errorf("the last events: %v, want a start and a call", lines[len(lines)-2:])
+	}
+	if got := a.state("host19"); got != breaker.Open {
+		t.Errorf("a tool that was open is %v", got)
+	}
+}
+
 // Ids of any length and content are bounded, and still pair.
 func TestHostileIDs(t *testing.T) {
 	a := newAgent(t, t.TempDir())

@@ -148,7 +148,7 @@ func (t *Tx) drop() error {
 	return nil
 }
 
-// Append adds one event to the present segment, of 1 MiB at most. It may hold any
+// Append adds one event to the present segment, of 16 MiB at most. It may hold any
 // bytes. Without a segment it is an error: NewSegment comes first.
 func (t *Tx) Append(line []byte) error {
 	if len(line) > maxLine {

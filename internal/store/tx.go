@@ -32,7 +32,7 @@ var (
 const (
 	maxKey   = 256      // bytes
 	maxValue = 16 << 20 // bytes of one value
-	maxLine  = 1 << 20  // bytes of one event of the journal
+	maxLine  = 16 << 20 // bytes of one event of the journal, which may hold the state
 )
 
 // Tx is a transaction on one session. It ends with the function that it was given
