@@ -37,6 +37,9 @@ func setup(env *testscript.Env) error {
 			env.Setenv(name, value)
 		}
 	}
+	// A program with the race detector waits a second before it ends, in case
+	// another goroutine is about to report one.
+	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	return nil
 }
 
