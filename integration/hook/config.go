@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -150,20 +151,10 @@ func parseSetup(name string, data []byte) (session.Setup, error) {
 	if err != nil {
 		return session.Setup{}, err
 	}
-	setup := session.Setup{Policy: expediter.Interactive(), Map: file.Map, Source: name}
-	if file.Expediter == nil {
-		return setup, nil
-	}
 	named, own, problems := task.ReadPolicy(file.Expediter, root.Key("capability_map"), file.Map)
 	if err := problems.Err(); err != nil {
 		return session.Setup{}, err
 	}
-	base := expediter.Interactive()
-	if named != "" {
-		if base, err = expediter.PolicyNamed(named); err != nil {
-			return session.Setup{}, err
-		}
-	}
-	setup.Policy = own.Over(base)
-	return setup, nil
+	policy, err := (&task.File{PolicyName: cmp.Or(named, "interactive"), Policy: own}).Effective("")
+	return session.Setup{Policy: policy, Map: file.Map, Source: name}, err
 }

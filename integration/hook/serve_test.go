@@ -428,6 +428,8 @@ func TestMapChanges(t *testing.T) {
 	got, _ := a.call("WebSearch", nil, "")
 	a.wants(got, "SKIP", "Declared alternative: Bash")
 	a.wants(a.tell("SessionStart", map[string]any{"source": "resume"}), "the capability map is not used: ", ".expediter.yaml:3:", "colour")
+	a.write("project/.expediter.yaml", "capability_map:\n  - {tool: WebSearch, fallback: ask the user, policy: {probe: {every: 50}}}\n")
+	a.wants(a.tell("SessionStart", map[string]any{"source": "resume"}), "the capability map is not used: ", ".expediter.yaml:2:", "probe.max")
 	a.write("project/.expediter.yaml", "capability_map:\n  - {tool: WebSearch, fallback: ask the user to look it up}\n")
 	got, _ = a.call("WebSearch", nil, "")
 	a.wants(got, "SKIP", "Declared for this case: ask the user to look it up.")
