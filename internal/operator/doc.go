@@ -22,9 +22,8 @@
 //     the environment (on Windows every console counts as a terminal);
 //   - an agent that inherits EXPEDITER_OPERATOR=1: set it for one command or
 //     one machine's service, never in a profile from which agents start;
-//   - tools that are no shell
-//     (MCP servers, file tools that edit the settings), and deleting or
-//     changing the store.
+//   - tools that are no shell (MCP servers, file tools that edit the settings),
+//     and deleting or changing the store.
 //
 // What must hold against an agent with ill will belongs into its sandbox, its
 // permissions, or another user's account.

@@ -8,11 +8,11 @@ import (
 // Errors that callers branch on; those of this package wrap one of them, or
 // are an *Error, or come from the system.
 var (
-	ErrAgent   = errors.New("unknown agent")
+	ErrAgent   = errors.New("unknown agent")               // or one that cannot have what is wanted
 	ErrCommand = errors.New("the hook command")            // what the agent is to run cannot be said
 	ErrForeign = errors.New("a file of somebody else")     // in the place of one that would be ours
 	ErrChanged = errors.New("changed since it was read")   // between the plan and its application
-	ErrPlace   = errors.New("no place for settings there") // a folder, a link to nowhere, no home
+	ErrPlace   = errors.New("no place for settings there") // the user's home is not known
 )
 
 // Error is what is wrong with a settings file.

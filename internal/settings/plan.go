@@ -2,7 +2,7 @@ package settings
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -10,39 +10,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 )
-
-// Scope is whose settings are changed.
-type Scope uint8
-
-const (
-	Project Scope = iota // those of one project
-	User                 // those of the user, for all projects
-)
-
-// String is project or user.
-func (s Scope) String() string {
-	if s == User {
-		return "user"
-	}
-	return "project"
-}
-
-// Request is what to install or uninstall.
-type Request struct {
-	Agent   string // one of Agents
-	Scope   Scope
-	Project string              // the project's folder, absolute
-	Home    string              // the user's, absolute; empty: unknown, which Scope User needs
-	Env     func(string) string // environment variables
-	State   string              // folder of the records, made when needed; empty: nothing is remembered
-
-	Program []string // what the agent is to run before `hook AGENT`: a program named expediter, with what goes before it
-	Map     string   // file given to the hook as --map; empty: none
-	Store   string   // folder given to it as --store; empty: none
-	Windows bool     // the agent's shell is none of Unix
-
-	Plugin string // claude-code: not the settings, but a plugin in this folder
-}
 
 // Plan is what has to change. A plan without changes is fine: see Settled.
 type Plan struct {
@@ -68,46 +35,6 @@ type Change struct {
 	dirs   []string    // folders to remove with the file, if they are empty then
 }
 
-func (r Request) agent() (*agent, error) {
-	i := slices.IndexFunc(agents, func(a *agent) bool { return a.name == r.Agent })
-	if i < 0 {
-		return nil, fmt.Errorf("%w %.60q; say one of %s", ErrAgent, r.Agent, strings.Join(Agents(), ", "))
-	}
-	if r.Plugin != "" && r.Agent != "claude-code" {
-		return nil, fmt.Errorf("%w: a plugin folder is for claude-code, not for %s; leave --plugin out", ErrAgent, r.Agent)
-	}
-	if r.Windows && agents[i].scripts {
-		return nil, fmt.Errorf("%w: on Windows %s does not run the scripts that this would write", ErrAgent, agents[i].title)
-	}
-	return agents[i], nil
-}
-
-// command is what the agent is to run.
-func (r Request) command(a *agent) (command, error) {
-	words := append(slices.Clone(r.Program), "hook", a.name)
-	if r.Map != "" {
-		words = append(words, "--map", r.Map)
-	}
-	if r.Store != "" {
-		words = append(words, "--store", r.Store)
-	}
-	if !runsHook(words, a.name) || slices.Contains(r.Program, "") {
-		return command{}, fmt.Errorf("%w %.200q runs no program named expediter, and could not be found again; give the path of one", ErrCommand, strings.Join(r.Program, " "))
-	}
-	return command{words: words, windows: r.Windows}, nil
-}
-
-// path is the agent's file, or its folder of scripts.
-func (r Request) path(a *agent, scope Scope) (string, error) {
-	if scope == Project {
-		return filepath.Join(r.Project, filepath.FromSlash(a.project)), nil
-	}
-	if r.Home == "" {
-		return "", fmt.Errorf("%w: the home folder is unknown; set HOME, or use --scope project", ErrPlace)
-	}
-	return a.user(homes{r.Home, r.Env}), nil
-}
-
 // Install plans to put our hooks into an agent's settings. Errors wrap what is
 // wrong with the request, or name the place in a file that has to be corrected
 // first (*Error).
@@ -122,7 +49,7 @@ func Install(r Request) (Plan, error) {
 	}
 	p := Plan{state: r.State, Next: a.next}
 	if r.Plugin != "" {
-		return p.plugin(r, a, c)
+		return p.finished(p.plugin(r, a, c))
 	}
 	path, err := r.path(a, r.Scope)
 	if err != nil {
@@ -133,9 +60,6 @@ func Install(r Request) (Plan, error) {
 	} else {
 		err = p.install(r, a, c, path)
 	}
-	if err != nil {
-		return Plan{}, err
-	}
 	if len(p.Changes) == 0 {
 		p.Settled = "the hooks are in " + path + " as they should be"
 	}
@@ -143,7 +67,18 @@ func Install(r Request) (Plan, error) {
 	if r.Scope == Project && len(p.Changes) > 0 && slices.ContainsFunc(c.words, filepath.IsAbs) {
 		p.Notes = append(p.Notes, "the command holds paths of this machine; whoever shares the project's settings needs the same ones (--scope user keeps them to yourself)")
 	}
-	return p, p.changeable()
+	return p.finished(err)
+}
+
+// finished is a plan that was made without an error, if all of it can be done.
+func (p *Plan) finished(err error) (Plan, error) {
+	if err == nil {
+		err = p.changeable()
+	}
+	if err != nil {
+		return Plan{}, err
+	}
+	return *p, nil
 }
 
 // install plans the change of a settings file.
@@ -215,21 +150,18 @@ func Uninstall(r Request) (Plan, error) {
 	}
 	p := Plan{state: r.State, Next: a.again}
 	path := r.Plugin
-	switch {
-	case path != "":
-		err = p.withoutPlugin(r)
-	default:
+	if path == "" {
 		if path, err = r.path(a, r.Scope); err != nil {
-			break
-		}
-		if a.scripts {
-			err = p.withoutScripts(r, a, path)
-		} else {
-			err = p.uninstall(r, a, path, a.ownFile)
+			return Plan{}, err
 		}
 	}
-	if err != nil {
-		return Plan{}, err
+	switch {
+	case r.Plugin != "":
+		err = p.withoutPlugin(r, a)
+	case a.scripts:
+		err = p.withoutScripts(r, a, path)
+	default:
+		err = p.uninstall(r, a, path, a.ownFile)
 	}
 	if len(p.Changes) == 0 {
 		p.Settled = "there are no hooks of ours in " + path
@@ -239,7 +171,7 @@ func Uninstall(r Request) (Plan, error) {
 			p.Notes = append(p.Notes, other+" has hooks of ours as well; they stay")
 		}
 	}
-	return p, p.changeable()
+	return p.finished(err)
 }
 
 // uninstall plans to give a settings file back as it was. own: nobody but us
@@ -279,12 +211,11 @@ func (p *Plan) uninstall(r Request, a *agent, path string, own bool) error {
 
 // changeable reports every file of the plan that cannot be changed.
 func (p Plan) changeable() error {
+	var problems []error
 	for _, c := range p.Changes {
-		if err := c.found.changeable(); err != nil {
-			return err
-		}
+		problems = append(problems, c.found.changeable())
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
 // Diff shows the plan's changes in the unified format. What the files hold is

@@ -26,34 +26,30 @@ func pluginHooks(dir string) string { return filepath.Join(dir, "hooks", "hooks.
 
 // plugin plans a Claude Code plugin in a folder, or our hooks in the plugin that
 // is there already.
-func (p Plan) plugin(r Request, a *agent, c command) (Plan, error) {
+func (p *Plan) plugin(r Request, a *agent, c command) error {
 	for _, part := range pluginFiles {
 		f, err := find(filepath.Join(r.Plugin, filepath.FromSlash(part.name)))
 		if err != nil {
-			return Plan{}, err
+			return err
 		}
 		if f.info == nil {
 			p.add(Change{Path: f.path, found: f, After: part.data, mode: 0o666, record: &record{Missing: true}}, r)
 		}
 	}
 	if err := p.install(r, a, c, pluginHooks(r.Plugin)); err != nil {
-		return Plan{}, err
+		return err
 	}
 	if len(p.Changes) == 0 {
 		p.Settled = "the plugin in " + r.Plugin + " is as it should be"
 	}
 	p.Next = "start Claude Code with --plugin-dir " + shellText([]string{r.Plugin}) + ", or say in it: /plugin marketplace add " + r.Plugin + ", then /plugin install expediter@expediter"
 	p.Notes = append(p.Notes, a.notes(r, pluginHooks(r.Plugin))...)
-	return p, p.changeable()
+	return nil
 }
 
 // withoutPlugin plans to take our hooks out of a plugin folder, and the plugin
 // away if it is ours.
-func (p *Plan) withoutPlugin(r Request) error {
-	a, err := r.agent()
-	if err != nil {
-		return err
-	}
+func (p *Plan) withoutPlugin(r Request, a *agent) error {
 	hooks, err := find(pluginHooks(r.Plugin))
 	if err != nil {
 		return err
