@@ -196,7 +196,9 @@ func TestPauseOfBudget(t *testing.T) {
 	a.wants(got, "expediter: PAUSE begins. The failure budget of this prompt is spent: 2 of 2 failures (Gate 1, WebSearch 1).")
 	got, _ = a.call("Read", nil, "")
 	a.wants(got, "expediter: PAUSE. ", "No tool is called until the user's next message", "`expediter resume`")
-	a.wants(a.tell("Stop", nil), "expediter: 1 call paused since the prompt", "`expediter report`")
+	got, _ = a.call("AskUserQuestion", map[string]any{"questions": []string{"What now?"}}, "") // SPEC section 4: every tool
+	a.wants(got, "expediter: PAUSE. ", "The user is to hear what was done, what was not, and why.")
+	a.wants(a.tell("Stop", nil), "expediter: 2 calls paused since the prompt", "`expediter report`")
 	if got := a.tell("UserPromptSubmit", map[string]any{"prompt": "again"}); got != "" {
 		t.Errorf("at the next prompt: %q, want nothing", got)
 	}
