@@ -57,11 +57,19 @@ type flying struct {
 // known is what became of a call with an id, so that one that is told twice
 // counts once.
 type known struct {
-	ID     string           `json:"id"`
-	Verb   expediter.Verb   `json:"verb"`
-	Reason expediter.Reason `json:"reason,omitzero"`
-	GaveUp bool             `json:"gave_up,omitempty"` // nobody told its end in time
+	ID       string           `json:"id"`
+	Subagent string           `json:"sub,omitempty"`
+	Args     uint64           `json:"args"`
+	At       int64            `json:"at"`
+	Verb     expediter.Verb   `json:"verb"`
+	Reason   expediter.Reason `json:"reason,omitzero"`
+	GaveUp   bool             `json:"gave_up,omitempty"` // nobody told its end in time
+	Past     bool             `json:"past,omitempty"`    // its batch is through: what is told now is another call
 }
+
+// twice is within what time a call is told once more. Hooks that are installed
+// twice run at the same time, and each answers within seconds.
+const twice = 10 * time.Second
 
 // Ruling is the decision about a call.
 type Ruling struct {
@@ -74,11 +82,8 @@ type Ruling struct {
 func (s *Session) Before(c Call) Ruling {
 	c = c.bounded()
 	key := classify.Key(c.Observation)
-	if k, ok := s.knows(c.ID); ok && !k.GaveUp {
+	if k, ok := s.again(c); ok {
 		return Ruling{Key: key, Again: true, Decision: expediter.Decision{Verb: k.Verb, Would: k.Verb, Reason: k.Reason}}
-	}
-	if c.ID != "" && s.flight(c, key) >= 0 { // so many others came since that it is not known any more
-		return Ruling{Key: key, Again: true, Decision: expediter.Decision{Verb: expediter.Call, Would: expediter.Call}}
 	}
 	step := s.stepOf(c.Subagent)
 	d := s.decide(c, key, step)
@@ -86,17 +91,35 @@ func (s *Session) Before(c Call) Ruling {
 	return Ruling{Decision: d, Key: key}
 }
 
-// decide asks the engine, and remembers what is in flight now.
+// again finds the decision about a call that is told once more. Its id alone
+// does not say so: some models count theirs from one in each turn, and another
+// tool must not get the answer of the first.
+func (s *Session) again(c Call) (known, bool) {
+	k, ok := s.knows(c)
+	if i := s.flight(c, ""); !ok && c.ID != "" && i >= 0 { // so many others came since that it is not known any more
+		f := s.state.Flying[i]
+		k, ok = known{Verb: expediter.Call, Args: f.Args, At: f.At}, true
+	}
+	return k, ok && !k.GaveUp && !k.Past && k.Args == c.hash() && s.since(k.At) < twice
+}
+
+// decide asks the engine, and remembers what is in flight now. Of calls with the
+// same id the latest flies.
 func (s *Session) decide(c Call, key string, step int64) expediter.Decision {
+	if i := slices.IndexFunc(s.state.Flying, func(f flying) bool { return c.ID != "" && f.ID == c.ID }); i >= 0 {
+		s.giveUp(i)
+	}
+	s.Ended = false
+	args, at := c.hash(), s.at.UnixMilli()
 	s.about = about{Call: c.ID, Subagent: c.Subagent}
 	d := s.engine.Decide(key, step, s.at)
 	s.about = about{}
 	if c.ID != "" {
-		s.state.Known = append(s.state.Known, known{ID: c.ID, Verb: d.Verb, Reason: d.Reason})
+		s.state.Known = append(s.state.Known, known{ID: c.ID, Subagent: c.Subagent, Args: args, At: at, Verb: d.Verb, Reason: d.Reason})
 		s.state.Known = s.state.Known[max(len(s.state.Known)-maxKnown, 0):]
 	}
 	if d.Call != 0 {
-		s.state.Flying = append(s.state.Flying, flying{ID: c.ID, Subagent: c.Subagent, Key: key, Args: c.hash(), Call: d.Call, At: s.at.UnixMilli()})
+		s.state.Flying = append(s.state.Flying, flying{ID: c.ID, Subagent: c.Subagent, Key: key, Args: args, Call: d.Call, At: at})
 	}
 	for len(s.state.Flying) > maxFlying {
 		s.giveUp(0)
@@ -145,7 +168,7 @@ func (s *Session) land(c Call, key string) (call expediter.CallID, ok bool) {
 		s.state.Flying = slices.Delete(s.state.Flying, i, i+1)
 		return call, true
 	}
-	if k, known := s.knows(c.ID); known && !k.GaveUp {
+	if k, known := s.knows(c); known && !k.GaveUp {
 		return 0, false
 	}
 	d := s.decide(c, key, s.stepOf(c.Subagent))
@@ -155,26 +178,34 @@ func (s *Session) land(c Call, key string) (call expediter.CallID, ok bool) {
 	return d.Call, d.Call != 0
 }
 
-// flight is the index of a call in flight: by its id, else the oldest with its
-// arguments, else the oldest of its tool.
+// flight is the index of a call in flight: by its id and tool, for its arguments
+// may be others since. Without an id it is the oldest with its arguments, else
+// the latest of its key: older ones may have got lost.
 func (s *Session) flight(c Call, key string) int {
-	if c.ID != "" {
-		return slices.IndexFunc(s.state.Flying, func(f flying) bool { return f.ID == c.ID })
-	}
-	mine := func(f flying) bool { return f.ID == "" && f.Key == key && f.Subagent == c.Subagent }
 	hash := c.hash()
-	if i := slices.IndexFunc(s.state.Flying, func(f flying) bool { return mine(f) && f.Args == hash }); i >= 0 {
-		return i
+	if c.ID != "" {
+		return slices.IndexFunc(s.state.Flying, func(f flying) bool { return f.ID == c.ID && sameTool(f.Args, hash) })
 	}
-	return slices.IndexFunc(s.state.Flying, mine)
+	latest := -1
+	for i, f := range s.state.Flying {
+		if f.ID != "" || f.Key != key || f.Subagent != c.Subagent {
+			continue
+		}
+		if latest = i; f.Args == hash {
+			break
+		}
+	}
+	return latest
 }
 
-func (s *Session) knows(id string) (known, bool) {
-	if id == "" {
+// knows is the latest call with this id, of the same tool.
+func (s *Session) knows(c Call) (known, bool) {
+	if c.ID == "" {
 		return known{}, false
 	}
+	hash := c.hash()
 	for _, k := range slices.Backward(s.state.Known) {
-		if k.ID == id {
+		if k.ID == c.ID && sameTool(k.Args, hash) {
 			return k, true
 		}
 	}
@@ -216,14 +247,21 @@ func (c Call) bounded() Call {
 	return c
 }
 
+// hash tells calls apart by tool, server and arguments. Its upper 16 bits are the
+// tool's alone.
 func (c Call) hash() uint64 {
 	h := fnv.New64a()
-	for _, part := range [...][]byte{[]byte(c.Observation.Server), []byte(c.Observation.Tool), c.Observation.Input} {
-		_, _ = h.Write(part)
+	_, _ = h.Write([]byte(c.Observation.Tool))
+	tool := h.Sum64() << 48
+	for _, part := range [...][]byte{[]byte(c.Observation.Server), c.Observation.Input} {
 		_, _ = h.Write([]byte{0})
+		_, _ = h.Write(part)
 	}
-	return h.Sum64()
+	return tool | h.Sum64()>>16
 }
+
+// sameTool reports whether two hashes are of calls of one tool.
+func sameTool(a, b uint64) bool { return (a^b)>>48 == 0 }
 
 func hashOf(id string) string {
 	h := fnv.New128a()

@@ -71,6 +71,13 @@ func (s *Session) BatchEnd(subagent string, calls []Call) {
 	s.over(subagent)
 }
 
+// Start says that the agent's process has begun, perhaps anew: nothing of an
+// earlier one is in flight, however that ended.
+func (s *Session) Start() {
+	s.giveUpAll(func(flying) bool { return true })
+	s.Ended = false
+}
+
 // Prompt says that the user has spoken: a cycle begins (SPEC section 1). What is
 // still in flight was refused or interrupted, or goes on beside.
 func (s *Session) Prompt() {
@@ -85,14 +92,18 @@ func (s *Session) Prompt() {
 // Stop says that the agent's turn is over. Nothing of it is in flight then.
 func (s *Session) Stop(subagent string) {
 	s.giveUpAll(func(f flying) bool { return f.Subagent == subagent })
-	if subagent == "" {
-		s.over("")
-		return
+	if s.over(subagent); subagent != "" {
+		delete(s.state.Batches, subagent)
 	}
-	delete(s.state.Batches, subagent)
 }
 
+// over says that what an agent has called is through, and that its next call
+// begins another batch.
 func (s *Session) over(subagent string) {
+	for i := range s.state.Known {
+		k := &s.state.Known[i]
+		k.Past = k.Past || k.Subagent == subagent
+	}
 	if b, ok := s.state.Batches[subagent]; ok {
 		b.Over = true
 		s.state.Batches[subagent] = b
