@@ -32,7 +32,11 @@ type troubleView struct {
 // first. A log that cannot be read, or is not there, has none.
 func troubles(dir, agent string, now time.Time) []troubleView {
 	list := []troubleView{}
-	f, err := os.Open(filepath.Join(dir, "hook.log"))
+	path := filepath.Join(dir, "hook.log")
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
+		return list
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return list
 	}

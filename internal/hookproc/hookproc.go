@@ -40,21 +40,22 @@ type called struct {
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	debug.SetGCPercent(-1) // it ends before there is anything to collect
 	debug.SetMemoryLimit(512 << 20)
+	debug.SetTraceback("crash") // by a signal: status 2, which the runtime would end it with, is a denial to agents
 	c, err := read(args)
 	out := hook.Silence(c.agent)
 	if err != nil {
-		c.trouble(err, stderr)
+		c.troubleSoon(err, stderr)
 	} else {
 		done := make(chan hook.Output, 1)
 		go func() { done <- c.serve(stdin) }()
 		select {
 		case out = <-done:
 		case <-time.After(limit):
-			c.trouble(fmt.Errorf("no answer within %v; the tool was let run", limit), stderr)
+			c.troubleSoon(fmt.Errorf("no answer within %v; the tool was let run", limit), stderr)
 		}
 	}
 	if err := errors.Join(write(stdout, out.Stdout), write(stderr, out.Stderr)); err != nil {
-		c.trouble(err, stderr)
+		c.troubleSoon(err, stderr)
 	}
 	return out.Exit
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/internal/store"
 )
 
 const (
@@ -26,20 +27,36 @@ type entry struct {
 	Error string `json:"error"`
 }
 
+// soon is how long a log may take: the disk that it is on may hang.
+const soon = 500 * time.Millisecond
+
+// troubleSoon is trouble for whom the agent waits for.
+func (c called) troubleSoon(err error, stderr io.Writer) {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		c.trouble(err, stderr)
+	}()
+	select {
+	case <-told:
+	case <-time.After(soon):
+	}
+}
+
 // trouble tells what went wrong, in a file: the output belongs to the agent. What
 // cannot be told is lost.
 func (c called) trouble(err error, stderr io.Writer) {
 	text := redact.Text(err.Error(), maxText)
 	fmt.Fprintln(stderr, "expediter:", text)
 	line, err := json.Marshal(entry{"error", time.Now().Format(time.RFC3339), "hook", redact.Text(c.agent, maxText), text})
-	if c.dir == "" || err != nil || os.MkdirAll(c.dir, 0o700) != nil {
+	if c.dir == "" || err != nil {
 		return
 	}
 	path := filepath.Join(c.dir, "hook.log")
-	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+	if info, err := os.Lstat(path); err == nil && info.Size() > maxLog {
 		_ = os.Rename(path, path+".1")
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	file, err := store.OpenLog(c.dir, "hook.log")
 	if err != nil {
 		return
 	}

@@ -4,7 +4,7 @@ package store
 
 import "io/fs"
 
-const noFollow = 0
+const noFollow, noWait = 0, 0
 
 // Folders of a user are private by inheritance where modes are not those of Unix.
 

@@ -12,6 +12,9 @@ import (
 // noFollow refuses to open a link.
 const noFollow = syscall.O_NOFOLLOW
 
+// noWait refuses to wait for whoever is at the other end of a pipe.
+const noWait = syscall.O_NONBLOCK
+
 // owned refuses what is another user's.
 func owned(path string, info fs.FileInfo) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int64(st.Uid) != int64(os.Geteuid()) {
