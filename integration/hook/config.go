@@ -125,6 +125,9 @@ func builtIn(agent classify.AgentName) (session.Setup, error) {
 
 // readSetup reads a map file.
 func readSetup(path string) (session.Setup, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return session.Setup{}, fmt.Errorf("%s is no regular file; give one that is", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return session.Setup{}, fmt.Errorf("the map: %w; give a file that can be read", err)

@@ -29,8 +29,8 @@ func (o Options) env(name string) string {
 
 // Serve answers one hook call: it reads the event, lets the session of the store
 // decide or learn, and says it in the agent's format. It waits for other
-// processes until ctx is done. The error is for a log alone: whenever there is
-// one, the Output lets the tool run. What could not be kept is not said.
+// processes until ctx is done. The error is for a log alone. What could not be
+// kept is not said: then the Output lets the tool run.
 func Serve(ctx context.Context, st *store.Store, input []byte, o Options, at time.Time) (Output, error) {
 	e, err := Decode(o.Agent, input, o.Env)
 	switch {
@@ -45,12 +45,14 @@ func Serve(ctx context.Context, st *store.Store, input []byte, o Options, at tim
 		return Encode(e, a), nil
 	}
 	var a Answer
+	begun := e.Kind == SessionStart
 	err = session.Update(ctx, st, store.ID{Agent: string(e.Agent), Session: e.Session}, at, o.choose(e.Agent, e.Project),
 		func(s *session.Session) error {
 			if s.Project == "" {
 				s.Project = e.Project
 			}
 			a = answer(s, e)
+			begun = begun || s.New() // not all agents tell of a session's start
 			return nil
 		})
 	if err != nil {
@@ -58,6 +60,8 @@ func Serve(ctx context.Context, st *store.Store, input []byte, o Options, at tim
 	}
 	if e.Kind == SessionStart {
 		a.Context = join(a.Context, elsewhere(ctx, st, e, at))
+	}
+	if begun {
 		_, err = st.Prune(ctx, store.Limits{}, at)
 	}
 	return Encode(e, a), err
@@ -94,6 +98,9 @@ func answer(s *session.Session, e Event) Answer {
 		s.Prompt()
 		return Answer{Context: standing(s)}
 	case SessionStart:
+		if e.Source == "startup" || e.Source == "resume" {
+			s.Start()
+		}
 		if s.New() || e.Source == "clear" {
 			return Answer{Notice: trouble(s)}
 		}
