@@ -42,7 +42,7 @@ func New(in Input) Report {
 		r.fill(in.Status)
 	}
 	if in.Idle > 0 {
-		r.Notes = append(r.Notes, count(in.Idle, "tool")+" of the map left out: never called, nothing known against them")
+		r.Notes = append(r.Notes, count(in.Idle, "tool")+" left out: closed, nothing known yet")
 	}
 	r.Missing = missing(in)
 	r.Outcome = outcome(r, in.Interrupted)

@@ -430,7 +430,7 @@ func ExampleStateTable() {
 
 // TestIdleTools: whoever gave a part of the tools says how many are left out.
 func TestIdleTools(t *testing.T) {
-	for n, want := range map[int]string{1: "1 tool of the map left out", 38: "38 tools of the map left out"} {
+	for n, want := range map[int]string{1: "1 tool left out", 38: "38 tools left out"} {
 		r := report.New(report.Input{Status: &expediter.Status{}, Idle: n})
 		for format, write := range map[string]func(io.Writer) error{"text": r.Text, "Markdown": r.Markdown, "HTML": r.HTML, "JSON": r.JSON} {
 			var b strings.Builder

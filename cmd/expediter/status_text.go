@@ -98,9 +98,9 @@ func (v standing) table(l layout) []string {
 	case len(rows) == 1 && idle == 0:
 		lines = []string{"No tool is known yet."}
 	case len(rows) == 1:
-		lines = []string{"No tool was called yet; " + count(idle, "tool") + " of the map are closed (--all lists them)"}
+		lines = []string{"Nothing is known of any tool yet; " + count(idle, "tool") + " are closed (--all lists them)"}
 	case idle > 0:
-		lines = append(lines, fmt.Sprintf("%d more of the map: closed, not called yet (--all lists them)", idle))
+		lines = append(lines, count(idle, "more tool")+": closed, nothing known yet (--all lists them)")
 	}
 	return lines
 }

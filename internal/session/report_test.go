@@ -30,7 +30,7 @@ func TestReportLeavesOutIdleTools(t *testing.T) {
 		{"a call that came back", func(s *Session) error { s.Before(call("1", "Read")); s.After(call("1", "Read")); return nil }, []string{"Read"}},
 		{"a call under way", func(s *Session) error { s.Before(call("1", "Grep")); return nil }, []string{"Grep"}},
 		{"a call that was given up", func(s *Session) error { s.Before(call("1", "Grep")); s.Stop(""); return nil }, nil},
-		{"a tool that the map does not mention", func(s *Session) error { s.Before(call("1", "Bash")); s.Stop(""); return nil }, []string{"Bash/ls"}},
+		{"a tool that the map does not mention", func(s *Session) error { s.Before(call("1", "Bash")); s.Stop(""); return nil }, nil},
 		{"opened by hand", func(s *Session) error { return s.Engine().ForceOpen("Write", "frozen", s.Step(), s.At()) }, []string{"Write"}},
 		{"disabled", func(s *Session) error { return s.Engine().Disable("Agent", "", s.Step(), s.At()) }, []string{"Agent"}},
 		{"not available", func(s *Session) error {
@@ -62,5 +62,23 @@ func TestReportLeavesOutIdleTools(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// TestReportAfterAnotherMap: the tools of the map that was in use before are no
+// more than names.
+func TestReportAfterAnotherMap(t *testing.T) {
+	st, id, at := store.Open(t.TempDir()), store.ID{Agent: "claude-code", Session: "s"}, time.UnixMilli(1_700_000_000_000)
+	for stamp, tool := range []string{"Read", "Grep"} {
+		setup := Setup{Policy: expediter.Interactive(), Stamp: string(rune('a' + stamp)), Map: capability.Map{{Tool: tool, Fallback: "ask"}}}
+		err := Update(t.Context(), st, id, at, func(Setup) (Setup, error) { return setup, nil }, func(s *Session) error {
+			if in := s.Report(); len(in.Status.Tools) != 0 || in.Idle != stamp+1 {
+				t.Errorf("with the map of %s: %d listed and %d left out, want 0 and %d", tool, len(in.Status.Tools), in.Idle, stamp+1)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

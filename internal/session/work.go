@@ -182,11 +182,11 @@ func (s *Session) Report() report.Input {
 	return in
 }
 
-// Idle reports whether all that is known of a tool is that the map mentions it:
-// no call of it has come back or is under way, and nothing keeps it from being
-// called.
+// Idle reports whether nothing is known of a tool but its name, from the map, from
+// one that was in use before, or from a call that told nothing: no call is under
+// way, and nothing keeps it from being called.
 func (s *Session) Idle(t expediter.ToolStatus) bool {
-	return t.Declared && t.State == breaker.Closed && t.Score == capability.Available && !t.Disabled && t.External == nil &&
+	return t.State == breaker.Closed && t.Score == capability.Available && !t.Disabled && t.External == nil &&
 		t.LastFailure == nil && t.LastSuccess == nil && t.Unverified == 0 &&
 		!slices.ContainsFunc(s.state.Flying, func(f flying) bool { return f.Key == t.Tool })
 }
