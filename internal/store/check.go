@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/fnv"
 	"io"
 	"slices"
 )
@@ -18,10 +17,7 @@ const (
 	pageHead = 16 // id 8, flags 2, count 2, overflow 4
 	elemSize = 16 // of a branch: position 4, key 4, page 8; of a leaf: flags 4, position 4, key 4, value 4
 
-	magic   = 0xED0CDAED
-	version = 2
-
-	isBranch, isLeaf, isMeta, isFreelist = 1, 2, 4, 16
+	isBranch, isLeaf, isFreelist = 1, 2, 16 // flags
 )
 
 var order = binary.NativeEndian
@@ -33,12 +29,6 @@ type pages struct {
 	seen    []bool // pages that were come across
 	limit   int64  // bytes of the file
 	oneMeta bool   // one of the two meta pages is not valid
-}
-
-// meta is what one of the first two pages says.
-type meta struct {
-	valid                     bool
-	size, root, free, end, tx uint64
 }
 
 // check reports why bbolt could not be trusted with a file. It looks at its meta pages
@@ -86,62 +76,6 @@ func (p *pages) check(thorough bool) (*damage, error) {
 		return damaged("a page is neither in use nor free"), nil
 	}
 	return nil, nil
-}
-
-// meta returns the later meta page that is valid, as bbolt chooses it.
-func (p *pages) meta() (best meta, d *damage, err error) {
-	first, err0 := p.metaAt(0)
-	second, err1 := p.metaAt(pageSize)
-	if err := errors.Join(err0, err1); err != nil {
-		return best, nil, err
-	}
-	p.oneMeta = first.valid != second.valid
-	best = first
-	if !first.valid || second.valid && second.tx > first.tx {
-		best = second
-	}
-	switch astray, err := p.astray(first.valid); {
-	case err != nil:
-		return best, nil, err
-	case !best.valid:
-		return best, damaged("it does not begin as a session does"), nil
-	case astray || first.valid && first.size != pageSize || second.valid && second.size != pageSize:
-		return best, damaged("its pages have another size than those of a session"), nil
-	}
-	return best, nil, nil
-}
-
-// astray reports whether bbolt would come across another one before the second: it
-// seeks one at all sizes that pages may have, when the first is gone.
-func (p *pages) astray(first bool) (bool, error) {
-	for at := int64(1024); at < pageSize && !first; at *= 2 {
-		if m, err := p.metaAt(at); m.valid || err != nil {
-			return m.valid, err
-		}
-	}
-	return false, nil
-}
-
-// metaAt reads a meta page, valid if its checksum holds. One that the file ends in is
-// not valid.
-func (p *pages) metaAt(at int64) (meta, error) {
-	var b [pageHead + 64]byte
-	if _, err := p.from.ReadAt(b[:], at); short(err) {
-		return meta{}, nil
-	} else if err != nil {
-		return meta{}, err
-	}
-	v := b[pageHead:]
-	sum := fnv.New64a()
-	sum.Write(v[:56])
-	return meta{
-		valid: order.Uint32(v) == magic && order.Uint32(v[4:]) == version && order.Uint64(v[56:]) == sum.Sum64(),
-		size:  uint64(order.Uint32(v[8:])),
-		root:  order.Uint64(v[16:]),
-		free:  order.Uint64(v[32:]),
-		end:   order.Uint64(v[40:]),
-		tx:    order.Uint64(v[48:]),
-	}, nil
 }
 
 // page reads a page with those that it runs on into, and marks them as seen.
