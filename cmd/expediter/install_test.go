@@ -150,3 +150,26 @@ func ownerOf(info fs.FileInfo) string {
 	}
 	return fmt.Sprint(v.FieldByName("Uid"), v.FieldByName("Gid"))
 }
+
+// TestLeanest: agents run expediter-hook where it lies beside the command.
+func TestLeanest(t *testing.T) {
+	dir := t.TempDir()
+	self, lean := filepath.Join(dir, "expediter"), filepath.Join(dir, "expediter-hook")
+	if got := leanest(self); got != self {
+		t.Errorf("alone: %s, want %s", got, self)
+	}
+	for _, step := range []struct {
+		mode os.FileMode
+		want string
+	}{{0o644, self}, {0o755, lean}} {
+		if err := os.WriteFile(lean, nil, step.mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(lean, step.mode); err != nil {
+			t.Fatal(err)
+		}
+		if got := leanest(self); got != step.want {
+			t.Errorf("mode %v: %s, want %s", step.mode, got, step.want)
+		}
+	}
+}

@@ -45,23 +45,22 @@ func Serve(ctx context.Context, st *store.Store, input []byte, o Options, at tim
 		return Encode(e, a), nil
 	}
 	var a Answer
-	begun := e.Kind == SessionStart
+	var first bool // the session begins: some agents do not tell, and some tell it with every prompt
 	err = session.Update(ctx, st, store.ID{Agent: string(e.Agent), Session: e.Session}, at, o.choose(e.Agent, e.Project),
 		func(s *session.Session) error {
 			if s.Project == "" {
 				s.Project = e.Project
 			}
-			a = answer(s, e)
-			begun = begun || s.New() // not all agents tell of a session's start
+			a, first = answer(s, e), s.New()
 			return nil
 		})
 	if err != nil {
 		return Encode(e, Answer{}), fmt.Errorf("%s of %s: %w", e.Name, e.Agent, err)
 	}
-	if e.Kind == SessionStart {
+	if first && e.Kind == SessionStart {
 		a.Context = join(a.Context, elsewhere(ctx, st, e, at))
 	}
-	if begun {
+	if first {
 		_, err = st.Prune(ctx, store.Limits{}, at)
 	}
 	return Encode(e, a), err
