@@ -119,7 +119,7 @@ func (p plan) text() string {
 		}
 		var numbers []string
 		for _, id := range t.DependsOn {
-			if j, ok := p.numbered(id); ok {
+			if j := p.byID(id); j >= 0 {
 				numbers = append(numbers, strconv.Itoa(j+1))
 			}
 		}
@@ -129,16 +129,6 @@ func (p plan) text() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-// numbered is the index of the sub-task with an id.
-func (p plan) numbered(id string) (int, bool) {
-	for i, t := range p {
-		if t.ID == id {
-			return i, true
-		}
-	}
-	return 0, false
 }
 
 func markOf(s session.TodoState) string {

@@ -42,6 +42,7 @@ it goes on to a later session of the project.
   session          agent, id, project, began_ms, seen_ms, prompts, ended
   map              source; problem: why another one is not used
   paused           systemic, budget or empty
+  observe_only     every call is let through
   human_must_act   whether something waits for you; human_actions says what
   budget           cycle, consumed, limit (-1: none)
   policy           threshold, budget, pacing, own of a tool: in words

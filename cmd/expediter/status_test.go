@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -143,4 +145,28 @@ func TestRough(t *testing.T) {
 			t.Errorf("%d: got %q, want %q", ms, got, want)
 		}
 	}
+}
+
+// The help of status names every field of its JSON.
+func TestStatusHelpHasEveryField(t *testing.T) {
+	help := statusCommand().Long
+	var walk func(reflect.Type)
+	walk = func(typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			walk(typ.Elem())
+		case reflect.Struct:
+			for _, f := range reflect.VisibleFields(typ) {
+				if !f.IsExported() {
+					continue
+				}
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				if !regexp.MustCompile(`\b` + name + `\b`).MatchString(help) {
+					t.Errorf("%s.%s: the help does not name %s", typ.Name(), f.Name, name)
+				}
+				walk(f.Type)
+			}
+		}
+	}
+	walk(reflect.TypeFor[standing]())
 }

@@ -107,7 +107,8 @@ func (b *board) draw(lines []string) error {
 	return err
 }
 
-// changes prints the table once, and from then on what has changed.
+// changes prints the table once for each session, and from then on what has
+// changed.
 type changes struct {
 	w    io.Writer
 	all  bool
@@ -116,8 +117,12 @@ type changes struct {
 
 func (c *changes) show(v standing) error {
 	lines := v.text(layout{all: c.all})
-	if c.last != nil {
+	switch {
+	case c.last == nil:
+	case v.Session.Agent == c.last.Session.Agent && v.Session.ID == c.last.Session.ID:
 		lines = v.since(*c.last)
+	default:
+		lines = append([]string{""}, lines...)
 	}
 	c.last = &v
 	if len(lines) == 0 {
@@ -132,11 +137,8 @@ func (c *changes) busy(err error) error {
 	return err
 }
 
-// since says in lines what is other than before.
+// since says in lines what is other than before in the same session.
 func (v standing) since(old standing) []string {
-	if v.Session.Agent != old.Session.Agent || v.Session.ID != old.Session.ID {
-		return append([]string{""}, v.text(layout{})...)
-	}
 	var lines []string
 	add := func(format string, args ...any) {
 		lines = append(lines, v.clock(v.Now)+"  "+fmt.Sprintf(format, args...))

@@ -32,8 +32,6 @@ func TestSince(t *testing.T) {
 	incident.Incidents = []incidentView{{Line: "All fail", Active: true}}
 	cycle := at(10, "", closed)
 	cycle.Budget.Cycle = 2
-	other := at(10, "", closed)
-	other.Session.ID = "s2"
 	tests := []struct {
 		name     string
 		old, new standing
@@ -52,7 +50,6 @@ func TestSince(t *testing.T) {
 		{"paused", at(9, "", open), incident, []string{"00:00:10Z  PAUSED (systemic): All fail"}},
 		{"resumed", incident, at(11, "", open), []string{"00:00:11Z  no longer paused"}},
 		{"cycle", at(9, "", closed), cycle, []string{"00:00:10Z  Failure budget: 0 / 5 consumed in cycle 2"}},
-		{"another session", at(9, "", closed), other, append([]string{""}, other.text(layout{})...)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,6 +57,24 @@ func TestSince(t *testing.T) {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// A later session begins with its own table, of all tools if that was asked for.
+func TestChangesOfAnotherSession(t *testing.T) {
+	first := at(9, "", toolView{Tool: "Bash", State: "CLOSED", Health: "healthy", idle: true})
+	later := first
+	later.Session.ID = "s2"
+	for _, all := range []bool{false, true} {
+		var out strings.Builder
+		c := &changes{w: &out, all: all}
+		if err := errors.Join(c.show(first), c.show(first), c.show(later)); err != nil {
+			t.Fatal(err)
+		}
+		table := func(v standing) string { return strings.Join(v.text(layout{all: all}), "\n") + "\n" }
+		if diff := cmp.Diff(table(first)+"\n"+table(later), out.String()); diff != "" {
+			t.Errorf("all %v: -want +got\n%s", all, diff)
+		}
 	}
 }
 
