@@ -14,7 +14,7 @@ import (
 
 const (
 	maxLog  = 1 << 20 // bytes of the log file and of the one before it
-	maxText = 8 << 10 // bytes of one error
+	maxText = 8 << 10 // characters of one error
 )
 
 // entry is a line of the log, as zap would write it. zap itself brings a web
