@@ -145,17 +145,15 @@ func (d *inspectDecoder) event(e *inspectEvent) {
 // answer is the moment at which the model has spoken.
 func (e *inspectEvent) answer(at time.Time) happening {
 	var output struct {
-		Usage struct {
-			TotalTokens int64 `json:"total_tokens"`
-		} `json:"usage"`
+		Usage totalTokens `json:"usage"`
 	}
 	if json.Unmarshal(e.Output, &output) != nil {
-		output.Usage.TotalTokens = 0
+		output.Usage.Total = 0
 	}
 	if done := isoTime(e.Completed); !done.IsZero() {
 		at = done
 	}
-	return happening{at: at, tokens: output.Usage.TotalTokens}
+	return happening{at: at, tokens: output.Usage.Total}
 }
 
 func (d *inspectDecoder) toolEvent(e *inspectEvent, at time.Time) {

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -53,7 +54,12 @@ type miniMessage struct {
 	Output     json.RawMessage `json:"output"`
 	ToolCallID string          `json:"tool_call_id"`
 	CallID     string          `json:"call_id"`
+	Usage      totalTokens     `json:"usage"` // of a whole answer
 	Extra      miniExtra       `json:"extra"`
+}
+
+type totalTokens struct {
+	Total int64 `json:"total_tokens"`
 }
 
 type miniExtra struct {
@@ -62,9 +68,7 @@ type miniExtra struct {
 		ToolCallID string `json:"tool_call_id"`
 	} `json:"actions"`
 	Response struct {
-		Usage struct {
-			TotalTokens int64 `json:"total_tokens"`
-		} `json:"usage"`
+		Usage totalTokens `json:"usage"`
 	} `json:"response"`
 	Timestamp     float64 `json:"timestamp"` // seconds since 1970
 	RawOutput     *string `json:"raw_output"`
@@ -100,7 +104,7 @@ func (d *miniDecoder) record(_ string, raw json.RawMessage) error {
 // answer tells the calls of the model's answer.
 func (d *miniDecoder) answer(m *miniMessage) {
 	d.now.turn()
-	d.now.spent(m.Extra.Response.Usage.TotalTokens)
+	d.now.spent(cmp.Or(m.Extra.Response.Usage.Total, m.Usage.Total))
 	if m.Extra.Actions == nil {
 		d.open = nil // commands in a text come one at a time
 		if command, ok := miniCommand(contentText(m.Content)); ok {

@@ -121,10 +121,14 @@ func sweTool(action string) string {
 }
 
 // sweReports begin the line in which the harness says that the command did not
-// come to its end. What stands before it is the command's own output.
-var sweReports = []string{
-	"EXECUTION TIMED OUT", "COMMAND TIMED OUT", "COMMAND FAILED TO EXECUTE", "EXECUTION FAILED OR COMMAND MALFORMED",
-	"BROKEN PIPE ERROR",
+// come to its end, and the class of it where the text does not tell: the shell
+// itself is gone. What stands before the line is the command's own output.
+var sweReports = []struct{ text, class string }{
+	{"EXECUTION TIMED OUT", ""},
+	{"COMMAND TIMED OUT", ""},
+	{"COMMAND FAILED TO EXECUTE", "resource"},
+	{"BROKEN PIPE ERROR", "resource"},
+	{"EXECUTION FAILED OR COMMAND MALFORMED", ""},
 }
 
 // sweReport is the harness's own report of a failure, if there is one: a line
@@ -134,16 +138,12 @@ func sweReport(observation string) (classify.Observation, bool) {
 	if _, why, ok := strings.Cut(text, "' was cancelled because it took more than "); ok && strings.HasPrefix(text, "The command '") {
 		return classify.Observation{DeadlineHit: true, Result: "it took more than " + why}, true
 	}
-	end := len(text)
-	for range 3 {
+	for end, line := len(text), 0; end >= 0 && line < 3; line++ {
 		start := strings.LastIndexByte(text[:end], '\n') + 1
-		for _, report := range sweReports {
-			if strings.HasPrefix(text[start:end], report) {
-				return classify.Observation{Failed: true, Result: text[start:]}, true
+		for _, r := range sweReports {
+			if strings.HasPrefix(text[start:end], r.text) {
+				return classify.Observation{Failed: true, Class: r.class, Result: text[start:]}, true
 			}
-		}
-		if start == 0 {
-			break
 		}
 		end = start - 1
 	}

@@ -197,7 +197,7 @@ func percent(v float64) string {
 // of is a part of a whole: "12 of 300 sessions (4%)".
 func of(part, whole int, what string) string {
 	if whole == 0 {
-		return grouped(part) + " " + what
+		return grouped(part) + " of " + plural(whole, what)
 	}
 	return grouped(part) + " of " + plural(whole, what) + " (" + percent(float64(part)/float64(whole)) + ")"
 }

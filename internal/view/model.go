@@ -67,7 +67,7 @@ type gridRow struct {
 type gridCell struct{ Text, Raw, Class string }
 
 func model(r *analysis.Result) (*pageModel, error) {
-	m := &pageModel{Policy: named(r.Policy), Sources: sources(r), Cards: cards(r), Verdict: verdict(r), Notes: r.Notes, Suggestion: r.Suggested}
+	m := &pageModel{Policy: named(r.Policy), Sources: sources(r, below(r)), Cards: cards(r), Verdict: verdict(r), Notes: r.Notes, Suggestion: r.Suggested}
 	if text := judged(r.Files); text != "" {
 		m.Verdict = append(m.Verdict, text)
 	}
@@ -84,7 +84,7 @@ func model(r *analysis.Result) (*pageModel, error) {
 	}
 	if len(r.Frontier) > 0 {
 		points := numbered(r)
-		m.Frontier, m.Points = draw(points), pointGrid(points)
+		m.Frontier, m.Points = draw(points), pointGrid(points, tested(r.Frontier))
 	}
 	for _, f := range counts {
 		m.Definitions = append(m.Definitions, definition{f.title, f.help})

@@ -129,7 +129,9 @@ function timelines() {
     const bits = [s.file, s.format, amount(s.total) + (s.total === 1 ? " call" : " calls"), s.lanes.length + (s.lanes.length === 1 ? " tool" : " tools"), day(s.start)].filter(Boolean);
     if (s.cut) bits.push("the last " + amount(s.cut) + " calls are not drawn");
     byId("session-name").replaceChildren(element("strong", s.name), " · " + bits.join(" · "));
-    byId("detail").textContent = s.denied ? amount(s.denied) + " denied; " + amount(s.failures) + " failures in the recording." : "Nothing was denied; " + amount(s.failures) + " failures in the recording.";
+    const broken = (s.failures === 1 ? "1 failure" : amount(s.failures) + " failures") + " in the recording.";
+    const trouble = s.calls.find(denied);
+    byId("detail").textContent = (trouble ? amount(s.denied) + " denied, the first at call " + amount(trouble.n + 1) : "Nothing was denied") + "; " + broken;
   });
   byId("in").addEventListener("click", () => line.zoom(1.6));
   byId("out").addEventListener("click", () => line.zoom(1 / 1.6));

@@ -14,7 +14,7 @@ import (
 const (
 	plotWidth  = 640
 	plotHeight = 420
-	plotLeft   = 64
+	plotLeft   = 80
 	plotRight  = 24
 	plotTop    = 20
 	plotBottom = 52
@@ -35,7 +35,7 @@ func numbered(r *analysis.Result) []dot {
 		list = append(list, dot{Point: p, suggested: r.Suggested != nil && p.Policy == r.Suggested.Policy})
 	}
 	slices.SortStableFunc(list, func(a, b dot) int {
-		return cmp.Or(rank(a)-rank(b), cmp.Compare(b.Saved, a.Saved), cmp.Compare(a.Lost, b.Lost))
+		return cmp.Or(rank(a)-rank(b), cmp.Compare(b.Saved, a.Saved), cmp.Compare(a.Lost, b.Lost), cmp.Compare(b.Avoided, a.Avoided))
 	})
 	for i := range list {
 		if list[i].Frontier {
@@ -52,23 +52,24 @@ func rank(d dot) int {
 	return 1
 }
 
-func pointGrid(dots []dot) *grid {
+// pointGrid has the columns of spliced outages where there are any.
+func pointGrid(dots []dot, outages bool) *grid {
 	g := &grid{ID: "points", Caption: "Policies tried", First: "Policy", Head: []column{
-		{"Saved", "skipped, and failed in the recording"}, {"Lost", "skipped, and worked in the recording"},
-		{"Paused", "calls after a pause, up to the user's next prompt"}, {"Precision", "saved / (saved + lost)"}}}
-	splices := slices.ContainsFunc(dots, func(d dot) bool { return d.Made+d.Avoided > 0 })
-	if splices {
-		g.Head = append(g.Head, column{"Made", "doomed requests made after the threshold"}, column{"Avoided", "doomed requests not made"})
+		{"Saved", "skipped, and failed in the recording"}, {"Lost", "skipped, and worked in the recording"}}}
+	if outages {
+		g.Head = append(g.Head, column{"Avoided", "doomed requests of spliced outages that were not made"}, column{"Made", "those that were, after the threshold"})
 	}
+	g.Head = append(g.Head, column{"Paused", "calls after a pause, up to the user's next prompt"}, column{"Precision", "saved / (saved + lost)"})
 	for _, d := range dots[:min(len(dots), pageRows)] {
 		precision := gridCell{percent(d.Precision), strconv.FormatFloat(d.Precision, 'f', -1, 64), ""}
 		if d.Saved+d.Lost == 0 {
 			precision.Text = "—"
 		}
-		row := gridRow{Name: named(d.Policy), Number: d.number, Cells: []gridCell{number(d.Saved), number(d.Lost), number(d.Paused), precision}}
-		if splices {
-			row.Cells = append(row.Cells, number(d.Made), number(d.Avoided))
+		row := gridRow{Name: named(d.Policy), Number: d.number, Cells: []gridCell{number(d.Saved), number(d.Lost)}}
+		if outages {
+			row.Cells = append(row.Cells, number(d.Avoided), number(d.Made))
 		}
+		row.Cells = append(row.Cells, number(d.Paused), precision)
 		if d.suggested {
 			row.Class = "suggested"
 		}
@@ -87,8 +88,9 @@ type plot struct {
 	Width, Height            int
 	Left, Right, Top, Bottom int // of the area
 	MiddleX, MiddleY         int
-	Label                    string
-	Log                      bool // the axis of the lost
+	Label, Name              string // of the picture, of its upward axis
+	Remark                   string // empty: none
+	Log                      bool   // the axis of the lost
 	Dots                     []mark
 	Line                     string // through the frontier
 	X, Y                     []tick
@@ -159,31 +161,46 @@ const logFrom = 30
 func draw(dots []dot) *plot {
 	p := &plot{Width: plotWidth, Height: plotHeight, Left: plotLeft, Right: plotWidth - plotRight, Top: plotTop, Bottom: plotHeight - plotBottom}
 	p.MiddleX, p.MiddleY = (p.Left+p.Right)/2, (p.Top+p.Bottom)/2
+	up := func(d dot) int { return d.Saved }
+	p.Name = "Saved: calls that failed"
+	if flat(dots) {
+		up, p.Name = func(d dot) int { return d.Avoided }, "Avoided: doomed requests of outages"
+		p.Remark = "In the recordings all policies save the same; the spliced outages tell them apart."
+	}
 	x := axis{max: 4, from: float64(p.Left), to: float64(p.Right)}
 	y := axis{max: 4, from: float64(p.Bottom), to: float64(p.Top)}
-	front := 0
 	for _, d := range dots {
-		x.max, y.max = max(x.max, float64(d.Lost)), max(y.max, float64(d.Saved))
-		if d.Frontier {
-			front++
-		}
+		x.max, y.max = max(x.max, float64(d.Lost)), max(y.max, float64(up(d)))
 	}
 	x.log = x.max > logFrom
 	x.max, y.max = x.max*1.04, y.max*1.06
 	p.Log, p.X, p.Y = x.log, x.ticks(), y.ticks()
-	p.Label = fmt.Sprintf("Saved over lost calls of %s; %d of them on the frontier, up to %s saved. The table holds the same figures.",
-		plural(len(dots), "policy"), front, plural(int(y.max/1.06), "call"))
+	p.Label = p.Name + ", over lost calls, of " + plural(len(dots), "policy") + ". The table holds the same figures."
 	for _, d := range slices.Backward(dots) { // the frontier on top
-		p.Dots = append(p.Dots, markOf(d, x, y))
+		p.Dots = append(p.Dots, markOf(d, x.at(float64(d.Lost)), y.at(float64(up(d)))))
 	}
-	p.Line = line(dots, x, y)
+	if !flat(dots) {
+		p.Line = line(dots, x, y)
+	}
 	p.label()
 	return p
 }
 
-func markOf(d dot, x, y axis) mark {
-	m := mark{X: x.at(float64(d.Lost)), Y: y.at(float64(d.Saved)), Size: 3.5, Class: "tried", Number: d.number,
+// flat reports whether all policies save the same in the recordings, and are
+// told apart by the spliced outages alone.
+func flat(dots []dot) bool {
+	differs := func(of func(dot) int) bool {
+		return slices.ContainsFunc(dots, func(d dot) bool { return of(d) != of(dots[0]) })
+	}
+	return !differs(func(d dot) int { return d.Saved }) && differs(func(d dot) int { return d.Avoided })
+}
+
+func markOf(d dot, x, y float64) mark {
+	m := mark{X: x, Y: y, Size: 3.5, Class: "tried", Number: d.number,
 		Title: named(d.Policy) + ": " + grouped(d.Saved) + " saved, " + grouped(d.Lost) + " lost"}
+	if d.Made+d.Avoided > 0 {
+		m.Title += ", " + grouped(d.Avoided) + " of " + grouped(d.Made+d.Avoided) + " doomed requests avoided"
+	}
 	if d.Frontier {
 		m.Class, m.Size = "front", 5
 	}

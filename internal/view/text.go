@@ -27,7 +27,7 @@ func Text(w io.Writer, r *analysis.Result, width int, colour bool) error {
 	}
 	r = cleaned(r)
 	s := &sheet{width: max(width, minWidth), colour: colour}
-	s.read(r)
+	s.read(r, below(r))
 	s.policies(r)
 	s.parts("Tools", r.ByTool)
 	s.parts("Categories", r.ByCategory)
@@ -46,8 +46,8 @@ func Text(w io.Writer, r *analysis.Result, width int, colour bool) error {
 	return err
 }
 
-func (s *sheet) read(r *analysis.Result) {
-	s.title(sources(r))
+func (s *sheet) read(r *analysis.Result, folder string) {
+	s.title(sources(r, folder))
 	for _, text := range verdict(r) {
 		s.para("", text, plain)
 	}
@@ -141,11 +141,16 @@ func (s *sheet) splice(sp *analysis.Splice) {
 	s.table(across(splicedNames(sp), shown(spliced, sp.Rows), sp.Rows))
 }
 
+// tested reports whether points were tried on spliced outages.
+func tested(points []analysis.Point) bool {
+	return slices.ContainsFunc(points, func(p analysis.Point) bool { return p.Made+p.Avoided > 0 })
+}
+
 // best are the points of the frontier, most saved first.
 func best(points []analysis.Point) []analysis.Point {
 	list := slices.DeleteFunc(slices.Clone(points), func(p analysis.Point) bool { return !p.Frontier })
 	slices.SortStableFunc(list, func(a, b analysis.Point) int {
-		return cmp.Or(cmp.Compare(b.Saved, a.Saved), cmp.Compare(a.Lost, b.Lost))
+		return cmp.Or(cmp.Compare(b.Saved, a.Saved), cmp.Compare(a.Lost, b.Lost), cmp.Compare(b.Avoided, a.Avoided))
 	})
 	return list
 }
@@ -155,10 +160,18 @@ func (s *sheet) frontier(points []analysis.Point) {
 		return
 	}
 	list := best(points)
-	s.title("Frontier: the " + grouped(len(list)) + " of " + plural(len(points), "policy") + " tried that no other beats")
+	s.title("Frontier: " + grouped(len(list)) + " of " + plural(len(points), "policy") + " tried, of which no other saves more without losing more")
 	table := [][]cell{{{text: "Policy"}, {text: "Saved"}, {text: "Lost"}, {text: "Paused"}}}
+	outages := tested(list)
+	if outages {
+		table[0] = append(table[0], cell{text: "Outages avoided"})
+	}
 	for _, p := range spread(list, topPoints) {
-		table = append(table, []cell{{text: named(p.Policy)}, {text: grouped(p.Saved), tone: good}, {text: grouped(p.Lost)}, {text: grouped(p.Paused)}})
+		row := []cell{{text: named(p.Policy)}, {text: grouped(p.Saved), tone: good}, {text: grouped(p.Lost)}, {text: grouped(p.Paused)}}
+		if outages {
+			row = append(row, cell{text: grouped(p.Avoided) + " of " + grouped(p.Made+p.Avoided)})
+		}
+		table = append(table, row)
 	}
 	s.table(table)
 	if n := len(list) - topPoints; n > 0 {

@@ -10,7 +10,7 @@ class Timeline {
     this.scroller.addEventListener("scroll", () => this.soon(), { passive: true });
     this.scroller.addEventListener("keydown", (e) => this.key(e));
     this.scroller.addEventListener("click", (e) => this.pick(e));
-    this.scroller.addEventListener("focus", () => { if (this.s && !this.chosen) this.choose(this.s.calls[0]); });
+    this.scroller.addEventListener("focus", () => { if (this.s && !this.chosen) this.choose(this.s.calls[first(this.s.calls, this.left() / this.scale - 0.5)]); });
     this.map.addEventListener("pointerdown", (e) => { this.map.setPointerCapture(e.pointerId); this.jump(e); });
     this.map.addEventListener("pointermove", (e) => { if (e.buttons) this.jump(e); });
     let was = 0;
@@ -62,6 +62,10 @@ class Timeline {
     this.px = 0;
     this.scroller.scrollLeft = this.scroller.scrollTop = 0;
     this.layout();
+    const trouble = s.calls.find(denied);
+    if (!trouble || this.xAt(trouble.x) < this.w - 60) return;
+    this.scroller.scrollLeft = trouble.x * this.scale - (this.w - this.gutter) / 3;
+    this.draw();
   }
 
   // layout measures the session, then the window that shows it.

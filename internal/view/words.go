@@ -19,8 +19,9 @@ func named(s string) string {
 	return s
 }
 
-// sources says what was read, in one sentence.
-func sources(r *analysis.Result) string {
+// sources says what was read, in one sentence; folder is where all of it lies,
+// or empty.
+func sources(r *analysis.Result, folder string) string {
 	formats := map[string]int{}
 	var bytes int64
 	for _, f := range r.Files {
@@ -33,7 +34,11 @@ func sources(r *analysis.Result) string {
 	}
 	s := plural(r.Calls, "call") + " in " + plural(r.Sessions, "session")
 	if len(r.Files) > 0 {
-		s += " from " + plural(len(r.Files), "source") + " (" + strings.Join(list, ", ") + "; " + size(bytes) + ")"
+		s += " from " + plural(len(r.Files), "source")
+		if folder != "" {
+			s += " below " + folder
+		}
+		s += " (" + strings.Join(list, ", ") + "; " + size(bytes) + ")"
 	}
 	return s
 }
