@@ -18,6 +18,7 @@ var secretForms = []secretForm{
 	{hints{"private key"}, nil, pattern.New(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), masked},
 	{hints{"cookie"}, nil, pattern.New(`(?i)(\b(?:set-)?cookie\b["'\\]*\s*[:=][\s\["'\\]*)[^\s;,"'\\=\[\]]+=[^\s;,"'\\]*(?:;\s*[^\s;,"'\\=]+=[^\s;,"'\\]*)*`), "${1}" + masked},
 	{hints{"://"}, hasAt, pattern.New(`(?i)\b([a-z][a-z0-9+.-]*://[^\s:/?#@]*:)[^\s/"'<>]*@`), "${1}" + masked + "@"},
+	{hints{"://"}, hasAt, pattern.New(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s:/?#@"'<>\[\]]{12,}@`), "${1}" + masked + "@"}, // a token in the place of a user
 	{hints{"@tcp(", "@udp(", "@unix("}, nil, pattern.New(`(?i)\b([\w.-]+:)[^\s:@/"'\[\]]+@((?:tcp|udp|unix)\()`), "${1}" + masked + "@${2}"},
 	{hints{"hooks.slack.com/"}, nil, pattern.New(`(?i)(\bhooks\.slack\.com/(?:services|workflows)/)[\w/]+`), "${1}" + masked},
 	{hints{"/api/webhooks/"}, nil, pattern.New(`(?i)(\bdiscord(?:app)?\.com/api/webhooks/)[\w/-]+`), "${1}" + masked},
@@ -73,7 +74,7 @@ var (
 	scheme = pattern.New(`(?i)\b(bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{4,})`)
 
 	// secretFlag is a command-line flag whose value is the next word.
-	secretFlag = pattern.New(`(?i)((?:^|\s)--?(?:[\w-]*-)?(?:password|passwd|passphrase|secret|token|api-?key|access-?key|secret-?key)\s+)([^\s"'-][^\s"']*)`)
+	secretFlag = pattern.New(`(?i)((?:^|\s)--?(?:[\w-]*-)?(?:password|passwd|passphrase|secret|token|api-?key|access-?key|secret-?key)\s+)([^\s"'-][^\s"']*|"[^"]+"|'[^']+')`)
 
 	// secretKey ends where the value of a key=value or "key": "value" pair
 	// begins. Group 1 is a word that also has harmless uses.
@@ -129,7 +130,7 @@ func maskScheme(found string) string {
 
 func maskFlag(found string) string {
 	m := secretFlag.RE().FindStringSubmatch(found)
-	if isProse(m[2]) {
+	if isProse(strings.Trim(m[2], `"'`)) {
 		return found
 	}
 	return m[1] + masked

@@ -34,6 +34,19 @@ func TestHintsHideNothing(t *testing.T) {
 	}
 }
 
+func TestMask(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"URL with a token alone", "cloning https://0a1b2c3d4e5f6g@git.example/x", "cloning https://[masked]@git.example/x"},
+		{"URL with a user alone", "cloning ssh://git@git.example/x", "cloning ssh://git@git.example/x"},
+		{"flags with quoted values", `mysql --password 'two words' -h db --token "a1b2"`, "mysql --password [masked] -h db --token [masked]"},
+	}
+	for _, tt := range tests {
+		if got := mask(tt.text); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // Nothing is compiled for the messages of ordinary failures.
 func TestOrdinaryMessagesAreNotSearched(t *testing.T) {
 	for _, text := range []string{

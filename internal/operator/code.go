@@ -7,7 +7,7 @@ var runs = []string{
 	"subprocess", "os.system", "os.popen", "os.exec", "os.spawn", "posix_spawn", "pty.", "popen", "child_process", "execsync",
 	"spawnsync", "execfile", "exec(", "exec ", "spawn(", "spawn ", "system(", "system ", "system\t", "qx", "%x", "open3", "shell_exec",
 	"passthru", "proc_open", "deno.command", "bun.spawn", "$`", "execa", "do shell script", "do script", "keystroke", "processbuilder",
-	"getruntime", "getline", "send ", "os.environ", "putenv", "setenv", "process.env", "env[", "environ",
+	"getruntime", "getline", "| \"", "send ", "os.environ", "putenv", "setenv", "process.env", "env[", "environ",
 }
 
 // language reads a program in another language: after -c or -e, on its input,

@@ -207,7 +207,8 @@ func (r *reader) shell(args []string) flow {
 		case command:
 			rest := args[i+1:]
 			if len(rest) > 0 {
-				rest = rest[1:] // $0
+				r.set("0", rest[0])
+				rest = rest[1:]
 			}
 			defer r.with(rest)()
 			return r.text(a)

@@ -59,6 +59,10 @@ var denied = map[string][]string{
 		`case x in x) expediter confirm;; esac`,
 		`[[ -f x ]] && expediter confirm`,
 		`expediter confirm -- --help`,
+		`sh -c '$0 $1' expediter confirm`,
+		`bash -c 'exec "$0" "$@"' expediter confirm`,
+		`nix-shell --run 'expediter confirm'`,
+		`echo | awk '{ print | "expediter confirm" }'`,
 		// go
 		`go run ./cmd/expediter confirm`,
 		`go run ./cmd/expediter --store /tmp/x confirm`,
@@ -379,6 +383,7 @@ chmod +x x.sh && ./x.sh`,
 		`base64 -d <<< Y29uZmlybQ== | xargs expediter`,
 	},
 	sets: {
+		`echo EXPEDITER_OPERATOR=1 >> /etc/environment`,
 		`EXPEDITER_OPERATOR=1 expediter status`,
 		`EXPEDITER_OPERATOR=1`,
 		`EXPEDITER_OPERATOR=$X ls`,

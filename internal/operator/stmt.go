@@ -105,7 +105,7 @@ func (r *reader) write(name string, out flow, add bool) {
 	}
 }
 
-const startFiles = " .bashrc .bash_profile .bash_login .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .kshrc config.fish .envrc " +
+const startFiles = " environment .pam_environment .bashrc .bash_profile .bash_login .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .kshrc config.fish .envrc " +
 	"profile.ps1 Microsoft.PowerShell_profile.ps1 "
 
 // clean makes one name of ./x and x.

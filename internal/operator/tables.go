@@ -87,7 +87,7 @@ const (
 	// spools run their input later, or write it to a terminal.
 	spools  = "at batch crontab su runuser"
 	typists = "tmux screen script watch mosh xdotool ydotool zellij wezterm kitty byobu dtach abduco entr reflex nodemon hyperfine " +
-		"systemd-run start start-process saps invoke-command icm npx"
+		"systemd-run start start-process saps invoke-command icm npx nix-shell"
 	setters = "setx setenv set-item si new-item ni set-content sc launchctl tmux"
 )
 

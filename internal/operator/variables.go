@@ -86,7 +86,7 @@ func (r *reader) variable(name string) (string, bool) {
 		}
 		return strings.Join(r.args, string(gap)), true
 	}
-	if n, err := strconv.Atoi(name); err == nil {
+	if n, err := strconv.Atoi(name); err == nil && n != 0 {
 		if n < 1 || n > len(r.args) {
 			return string(unknown), false
 		}

@@ -57,7 +57,11 @@ func resolved(path string) string {
 	return filepath.Join(target, filepath.Base(path))
 }
 
+// read reads a file, and waits for no pipe.
 func read(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, &Error{File: path, What: "it is no ordinary file", Do: "move it away: a file of this name is wanted"}
+	}
 	r, err := os.Open(path)
 	if err != nil {
 		return nil, err
