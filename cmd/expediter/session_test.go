@@ -162,3 +162,24 @@ func TestFindWaits(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A session whose state cannot be read is listed, and said to be so.
+func TestSessionsWithoutAState(t *testing.T) {
+	dir := t.TempDir()
+	err := store.Open(dir).Update(t.Context(), store.ID{Agent: "codex", Session: "thr_1"}, func(tx *store.Tx) error {
+		return errors.Join(tx.Put("meta", []byte(`{"agent":"codex","session":"thr_1","project":"/w","began":1,"seen":2}`)), tx.Put("engine", []byte("[]")))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := (&storeFlag{dir}).list(&cobra.Command{})
+	if err != nil || len(v.Sessions) != 1 || len(v.Unreadable) != 1 {
+		t.Fatalf("got %+v, %v, want one session and one that cannot be read", v, err)
+	}
+	if got := v.Sessions[0].words(); got != "not known" {
+		t.Errorf("its state is %q", got)
+	}
+	if want := "codex session thr_1: "; !strings.HasPrefix(v.Unreadable[0], want) {
+		t.Errorf("told %q, want %q before it", v.Unreadable[0], want)
+	}
+}

@@ -27,7 +27,7 @@ type sessionsView struct {
 type sessionRow struct {
 	sessionView
 	Short  string   `json:"short_id"`   // as much of the id as tells it from the others
-	Open   []string `json:"open_tools"` // that are not closed
+	Open   []string `json:"open_tools"` // that are not closed; null: its state cannot be read
 	Paused string   `json:"paused"`     // systemic, budget or empty
 	Bytes  int64    `json:"bytes"`
 }
@@ -44,7 +44,8 @@ and was last seen, the prompts, the tools that are not closed, and its size. The
 the files that could not be read, and those that were set aside.
 
 --json prints one object: format, store, sessions (with the names of 'expediter
-status --json', short_id, open_tools, paused, bytes), unreadable, set_aside.`,
+status --json', short_id, open_tools, null where they cannot be read, paused,
+bytes), unreadable, set_aside.`,
 		Example: `  expediter sessions
   expediter status --session 4f3c2b1a`,
 		Args: cobra.NoArgs,
@@ -77,22 +78,25 @@ func (f *storeFlag) list(cmd *cobra.Command) (sessionsView, error) {
 	v.Unreadable = append([]string{}, unjoin(unread)...)
 	shorts, now := shortIDs(all), time.Now()
 	for i, s := range all {
-		row := sessionRow{sessionView: viewOf(s.Meta), Short: shorts[i], Open: []string{}, Bytes: s.Bytes}
+		row := sessionRow{sessionView: viewOf(s.Meta), Short: shorts[i], Bytes: s.Bytes}
 		ctx, cancel := patient(cmd, shortWait)
 		err := session.View(ctx, st, s.ID, now, func(s *session.Session) error {
 			row.fill(s.Status())
 			return nil
 		})
 		cancel()
-		v.Unreadable = append(v.Unreadable, unjoin(err)...)
+		if err != nil {
+			v.Unreadable = append(v.Unreadable, unjoin(fmt.Errorf("%s session %s: %w", s.Agent, s.Name(), err))...)
+		}
 		v.Sessions = append(v.Sessions, row)
 	}
 	v.Aside, err = setAside(st)
-	return v, err
+	v.Unreadable = append(v.Unreadable, unjoin(err)...)
+	return v, nil
 }
 
 func (r *sessionRow) fill(st expediter.Status) {
-	r.Paused = st.Paused.String()
+	r.Paused, r.Open = st.Paused.String(), []string{}
 	for _, t := range st.Tools {
 		if t.State != breaker.Closed {
 			r.Open = append(r.Open, redact.Text(t.Tool, maxTool))
@@ -172,6 +176,9 @@ func (v sessionsView) rows(now time.Time) [][]string {
 
 // words is what a session's state is, in few words.
 func (r sessionRow) words() string {
+	if r.Open == nil {
+		return "not known"
+	}
 	var parts []string
 	if r.Paused != "" {
 		parts = append(parts, "PAUSED ("+r.Paused+")")
