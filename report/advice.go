@@ -14,19 +14,24 @@ var advice = map[string]struct {
 	kind   string // of a systemic failure: "likely network issue"
 	local  bool   // lies in the environment that the tools run in
 	remote bool   // lies in a service or on the way to it
+	lasts  bool   // does not go away by waiting
 	do     string // after the tool's name is put in for *
 }{
 	cascade.Network.String():     {word: "network", kind: "network", remote: true, do: "Check network connectivity for *"},
 	cascade.Timeout.String():     {word: "timeout", kind: "timeout", local: true, remote: true, do: "Find out why * does not answer in time"},
 	cascade.RateLimit.String():   {word: "rate limit", kind: "rate limit", remote: true, do: "Wait for the rate limit of *, or have it raised"},
-	cascade.Auth.String():        {word: "auth", kind: "credentials", remote: true, do: "Renew the credentials of *"},
-	cascade.Permission.String():  {word: "permission", kind: "permissions", local: true, do: "Check the permissions of *"},
-	cascade.Filesystem.String():  {word: "filesystem", kind: "filesystem", local: true, do: "Check disk and file system for *"},
+	cascade.Auth.String():        {word: "auth", kind: "credentials", remote: true, lasts: true, do: "Renew the credentials of *"},
+	cascade.Permission.String():  {word: "permission", kind: "permissions", local: true, lasts: true, do: "Check the permissions of *"},
+	cascade.Filesystem.String():  {word: "filesystem", kind: "filesystem", local: true, lasts: true, do: "Check disk and file system for *"},
 	cascade.Resource.String():    {word: "resource", kind: "resource", local: true, do: "Free memory, processes or open files for *"},
 	cascade.Upstream.String():    {word: "upstream", kind: "upstream service", remote: true, do: "Check the service behind *"},
-	cascade.ToolMissing.String(): {word: "command", kind: "missing program", local: true, do: "Install * or the program it needs"},
+	cascade.ToolMissing.String(): {word: "command", kind: "missing program", local: true, lasts: true, do: "Install * or the program it needs"},
 	cascade.Unknown.String():     {word: "unknown", do: "Investigate * failures — cause unknown"},
 }
+
+// Lasting reports whether failures of a category do not go away by waiting:
+// somebody has to do what the advice for it says.
+func Lasting(c cascade.Category) bool { return advice[c.String()].lasts }
 
 // recommend says what to do about tools that failed for these categories.
 func recommend(tools []string, categories []string) string {

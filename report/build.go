@@ -267,7 +267,7 @@ func recommendations(r Report) []string {
 	}
 	for _, t := range r.Tools {
 		if len(t.Unblock) > 0 && !covered[t.Tool] {
-			list = append(list, t.advice())
+			list = append(list, t.Advice())
 		}
 	}
 	if tools := r.doubtful(); len(tools) > 0 {
@@ -282,8 +282,8 @@ func recommendations(r Report) []string {
 	return list
 }
 
-// advice says what to do about a tool that cannot be used.
-func (t *Tool) advice() string {
+// Advice says what to do about a tool that cannot be used.
+func (t *Tool) Advice() string {
 	switch {
 	case t.Forced:
 		return "Reset " + t.Tool + " when its operator agrees"

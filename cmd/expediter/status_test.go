@@ -14,6 +14,7 @@ import (
 	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/report"
 )
 
 func TestNextTrial(t *testing.T) {
@@ -91,7 +92,8 @@ func TestToolAction(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			st := &expediter.Status{Incidents: []expediter.Incident{{Active: true, Members: []string{"Web"}}, {Members: []string{"Bash/gh"}}}}
-			if got := toolAction(st, &tt.tool); got != tt.want {
+			row := report.New(report.Input{Status: &expediter.Status{Tools: []expediter.ToolStatus{tt.tool}}}).Tools[0]
+			if got := toolAction(st, &tt.tool, &row); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/expediter-go/expediter/capability"
-	"github.com/expediter-go/expediter/cascade"
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
@@ -188,7 +187,7 @@ const maxTool = 300
 
 func lookAt(st *expediter.Status, t *expediter.ToolStatus, row report.Tool, now int64) toolView {
 	v := toolView{Tool: redact.Text(t.Tool, maxTool), State: row.State, Health: row.Health, Fails: row.Fails, FailedProbes: row.FailedProbes,
-		Forced: t.Forced, Disabled: t.Disabled, Unverified: t.Unverified, HumanAction: toolAction(st, t)}
+		Forced: t.Forced, Disabled: t.Disabled, Unverified: t.Unverified, HumanAction: toolAction(st, t, &row)}
 	v.HumanMustAct = v.HumanAction != ""
 	if f := row.LastFailure; f != nil {
 		v.LastFailure = &failureView{Class: t.LastFailure.Category.String(), Text: f.Text, At: f.At, Step: f.Step}
@@ -240,12 +239,9 @@ func nextTrial(st *expediter.Status, t *expediter.ToolStatus, now int64) *trialV
 	return v
 }
 
-// lasting are the classes of failures that do not go away by waiting.
-var lasting = []cascade.Category{cascade.Auth, cascade.Permission, cascade.ToolMissing, cascade.Filesystem}
-
 // toolAction is what the user must do about a tool; empty: nothing, or it may
 // come back by itself.
-func toolAction(st *expediter.Status, t *expediter.ToolStatus) string {
+func toolAction(st *expediter.Status, t *expediter.ToolStatus, row *report.Tool) string {
 	name := redact.Text(t.Tool, maxTool)
 	switch {
 	case t.Forced:
@@ -257,12 +253,10 @@ func toolAction(st *expediter.Status, t *expediter.ToolStatus) string {
 	case t.State == breaker.Closed:
 		return ""
 	}
-	failed := slices.Contains(lasting, t.Trip.Category) || t.LastFailure != nil && slices.Contains(lasting, t.LastFailure.Category)
-	advice := report.New(report.Input{Status: &expediter.Status{User: true, Tools: []expediter.ToolStatus{*t}}}).Recommendations
-	if !failed || len(advice) == 0 {
-		return ""
+	if report.Lasting(t.Trip.Category) || t.LastFailure != nil && report.Lasting(t.LastFailure.Category) {
+		return row.Advice()
 	}
-	return advice[0]
+	return ""
 }
 
 // plainWord is a name that means itself to every shell.
