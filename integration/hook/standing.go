@@ -89,7 +89,8 @@ func trouble(s *session.Session) string {
 // recent is how long what another session found is worth telling.
 const recent = time.Hour
 
-// elsewhere is what another session of the project found open lately. It is told
+// elsewhere is what another session of the agent in the project found open
+// lately. It is told
 // and has no effect: this session finds out for itself, and no pause of the other
 // holds here.
 func elsewhere(ctx context.Context, st *store.Store, e Event, at time.Time) string {
@@ -98,7 +99,7 @@ func elsewhere(ctx context.Context, st *store.Store, e Event, at time.Time) stri
 	}
 	all, _ := session.List(ctx, st) // those that cannot be read are told by status
 	for _, other := range all {
-		if other.Session == e.Session || other.Project != e.Project || at.UnixMilli()-other.Seen > recent.Milliseconds() {
+		if other.Session == e.Session || other.Agent != string(e.Agent) || other.Project != e.Project || at.UnixMilli()-other.Seen > recent.Milliseconds() {
 			continue
 		}
 		var text string
