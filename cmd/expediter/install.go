@@ -48,8 +48,8 @@ with another --command, --map or --store replaces our own entries.
 
 AGENT is one of ` + strings.Join(settings.Agents(), ", ") + `.
 
-The agent will run expediter by its name where that is on the PATH, else by the
-whole path of this program.
+The agent will run expediter-hook if that lies beside this program, else
+expediter: by its name where the PATH leads to it, else by its whole path.
 
 ` + forHumans,
 		Example: `  expediter install claude-code --dry-run

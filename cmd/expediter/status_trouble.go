@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/internal/hookproc"
 )
 
 // Bounds of the trouble of hooks that is told: how old it may be, how much of
@@ -32,7 +33,7 @@ type troubleView struct {
 // first. A log that cannot be read, or is not there, has none.
 func troubles(dir, agent string, now time.Time) []troubleView {
 	list := []troubleView{}
-	path := filepath.Join(dir, "hook.log")
+	path := filepath.Join(dir, hookproc.LogName)
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
 		return list
 	}
@@ -58,13 +59,9 @@ func troubles(dir, agent string, now time.Time) []troubleView {
 // troubleOf reads one line of the log; ok is false for what is no entry, such
 // as a line that the tail begins in.
 func troubleOf(line []byte) (t troubleView, ok bool) {
-	var entry struct {
-		TS    time.Time
-		Agent string
-		Error string
-	}
-	if json.Unmarshal(line, &entry) != nil || entry.TS.IsZero() {
+	var entry hookproc.Entry
+	if json.Unmarshal(line, &entry) != nil || entry.Time.IsZero() {
 		return troubleView{}, false
 	}
-	return troubleView{At: entry.TS.UnixMilli(), Agent: redact.Text(entry.Agent, maxToolName), Error: redact.Text(entry.Error, maxPath)}, true
+	return troubleView{At: entry.Time.UnixMilli(), Agent: redact.Text(entry.Agent, maxToolName), Error: redact.Text(entry.Error, maxPath)}, true
 }

@@ -17,14 +17,18 @@ const (
 	maxText = 8 << 10 // characters of one error
 )
 
-// entry is a line of the log, as zap would write it. zap itself brings a web
+// LogName is the file in the store's folder that tells what went wrong. The one
+// before it has the same name with .1 behind it.
+const LogName = "hook.log"
+
+// Entry is a line of the log, as zap would write it. zap itself brings a web
 // server, which each hook call would have to start.
-type entry struct {
-	Level string `json:"level"`
-	Time  string `json:"ts"`
-	What  string `json:"msg"`
-	Agent string `json:"agent"`
-	Error string `json:"error"`
+type Entry struct {
+	Level string    `json:"level"` // error
+	Time  time.Time `json:"ts"`    // to the second
+	What  string    `json:"msg"`   // hook
+	Agent string    `json:"agent"` // as the hook was called, which anybody may
+	Error string    `json:"error"` // masked and bounded
 }
 
 // soon is how long a log may take: the disk that it is on may hang.
@@ -48,15 +52,15 @@ func (c called) troubleSoon(err error, stderr io.Writer) {
 func (c called) trouble(err error, stderr io.Writer) {
 	text := redact.Text(err.Error(), maxText)
 	fmt.Fprintln(stderr, "expediter:", text)
-	line, err := json.Marshal(entry{"error", time.Now().Format(time.RFC3339), "hook", redact.Text(c.agent, maxText), text})
+	line, err := json.Marshal(Entry{"error", time.Now().Truncate(time.Second), "hook", redact.Text(c.agent, maxText), text})
 	if c.dir == "" || err != nil {
 		return
 	}
-	path := filepath.Join(c.dir, "hook.log")
+	path := filepath.Join(c.dir, LogName)
 	if info, err := os.Lstat(path); err == nil && info.Size() > maxLog {
 		_ = os.Rename(path, path+".1")
 	}
-	file, err := store.OpenLog(c.dir, "hook.log")
+	file, err := store.OpenLog(c.dir, LogName)
 	if err != nil {
 		return
 	}
