@@ -61,9 +61,23 @@ func Serve(ctx context.Context, st *store.Store, input []byte, o Options, at tim
 		a.Context = join(a.Context, elsewhere(ctx, st, e, at))
 	}
 	if first {
-		_, err = st.Prune(ctx, store.Limits{}, at)
+		err = tidy(ctx, st, at)
 	}
 	return Encode(e, a), err
+}
+
+// tidying is how long an agent waits for old sessions to go. Where it is not
+// enough, the next session goes on with it.
+const tidying = 500 * time.Millisecond
+
+func tidy(ctx context.Context, st *store.Store, at time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, tidying)
+	defer cancel()
+	_, err := st.Prune(ctx, store.Limits{}, at)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // forHumans denies a shell call that would do what only a human may: an agent
