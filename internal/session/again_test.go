@@ -2,8 +2,11 @@ package session_test
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
@@ -111,4 +114,69 @@ func TestLostCallWithoutID(t *testing.T) {
 		t.Errorf("web is %v after a trial that worked, want CLOSED", got)
 	}
 	a.journal()
+}
+
+// TestHealthyToolsAreNotDenied: of several tools one is broken. However calls get
+// lost, are told twice, late, for another agent or under an id that was there
+// before, its failures are its own.
+func TestHealthyToolsAreNotDenied(t *testing.T) {
+	const broken = "web"
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "store")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		a := newAgent(rt, dir)
+		var told []session.Call
+		draw := func() session.Call {
+			c := call(rapid.SampledFrom([]string{"", "1", "2", "3"}).Draw(rt, "id"), someTool.Draw(rt, "tool"))
+			c.Subagent = someSub.Draw(rt, "agent")
+			c.Observation.Input = []byte(rapid.SampledFrom([]string{`{}`, `{"a":1}`}).Draw(rt, "arguments"))
+			return c
+		}
+		some := func(rt *rapid.T) session.Call {
+			if len(told) == 0 {
+				rt.Skip("nothing was told")
+			}
+			return told[rapid.IntRange(0, len(told)-1).Draw(rt, "which")]
+		}
+		end := func(c session.Call) session.Call {
+			if c.Observation.Tool == broken {
+				return failed(c)
+			}
+			return worked(c)
+		}
+		before := func(c session.Call) {
+			if r := a.before(c); c.Observation.Tool != broken && r.Verb != expediter.Call {
+				rt.Fatalf("%s %q: %v (%v), and it never failed", c.Observation.Tool, c.ID, r.Verb, r.Reason)
+			}
+		}
+		sub := func() string { return someSub.Draw(rt, "agent") }
+		rt.Repeat(map[string]func(*rapid.T){
+			"before":       func(*rapid.T) { told = append(told, draw()); before(told[len(told)-1]) },
+			"before again": func(rt *rapid.T) { before(some(rt)) },
+			"after":        func(rt *rapid.T) { a.after(end(some(rt))) },
+			"after alone":  func(*rapid.T) { a.after(end(draw())) },
+			"batch end": func(rt *rapid.T) {
+				list := []session.Call{end(some(rt)), end(some(rt))}
+				a.do(func(s *session.Session) { s.BatchEnd(sub(), list) })
+			},
+			"prompt": func(*rapid.T) { a.do(func(s *session.Session) { s.Prompt() }) },
+			"stop":   func(*rapid.T) { a.do(func(s *session.Session) { s.Stop(sub()) }) },
+			"start":  func(*rapid.T) { a.do(func(s *session.Session) { s.Start() }) },
+			"time": func(rt *rapid.T) {
+				a.now = a.now.Add(rapid.SampledFrom([]time.Duration{time.Millisecond, 2 * time.Second, time.Minute, 72 * time.Hour, -time.Hour}).Draw(rt, "passes"))
+			},
+			"": func(rt *rapid.T) {
+				if len(told) == 0 {
+					return
+				}
+				for _, row := range a.status().Tools {
+					if row.Tool != broken && (row.LastFailure != nil || row.State != breaker.Closed) {
+						rt.Fatalf("%s has a failure, and is %v", row.Tool, row.State)
+					}
+				}
+			},
+		})
+	})
 }
