@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/expediter-go/expediter/cascade/classify"
+	"github.com/expediter-go/expediter/internal/operator"
 	"github.com/expediter-go/expediter/internal/session"
 )
 
@@ -50,8 +51,18 @@ func shellText(tool string, in fields) string {
 		return ""
 	}
 	var texts []string
+	if str(in.object("env")[operator.Variable]) != "" {
+		texts = append(texts, operator.Variable+"=1")
+	}
 	for _, name := range shellFields {
-		if text := str(in[name]); text != "" {
+		text := str(in[name])
+		if name == "chars" { // keys: of a line editor's own the shell sees nothing
+			text = strip(text, "\r\n\t")
+		}
+		if text != "" {
+			if words := argv(in["args"]); name == "command" && words != "" {
+				text += " " + words
+			}
 			texts = append(texts, text)
 		} else if words := argv(in[name]); words != "" {
 			texts = append(texts, words)
