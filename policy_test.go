@@ -79,6 +79,20 @@ var rooms = map[string]room{
 		}},
 	"integration/httptool": {rooms: []string{"cascade", "cascade/classify", "expediter/executor"}},
 
+	"integration/mcpproxy": {clock: "a proxy is the outermost layer of what it stands between",
+		rooms: []string{"capability", "capability/document", "cascade", "cascade/classify", "cascade/redact", "expediter",
+			"expediter/breaker", "internal/session", "internal/store", "internal/task", "report", "report/freshness", "scope"},
+		libraries: map[string]string{
+			"github.com/modelcontextprotocol/go-sdk/mcp":     "the protocol, its transports and its server (docs/decisions/mcp.md)",
+			"github.com/modelcontextprotocol/go-sdk/jsonrpc": "messages as they stand (docs/decisions/mcp.md)",
+			"github.com/modelcontextprotocol/go-sdk/auth":    "bearer tokens of clients, OAuth towards servers (docs/decisions/mcp.md)",
+			"github.com/cenkalti/backoff/v4":                 "servers are connected anew ever later",
+			"github.com/tailscale/hujson":                    "clients' files are JSON with comments (docs/decisions/jsonc.md)",
+			"go.uber.org/zap":                                "the log of a program that runs unattended",
+			"golang.org/x/sync/errgroup":                     "servers run beside each other",
+			"golang.org/x/sync/semaphore":                    "calls in flight, bounded",
+		}},
+
 	"report": {quiet: true, rooms: []string{"budget", "capability", "cascade", "cascade/redact", "expediter", "expediter/breaker",
 		"internal/pattern", "scope"}},
 	"report/freshness": {quiet: true, rooms: []string{"capability"}},
@@ -120,6 +134,7 @@ var rooms = map[string]room{
 		"github.com/cenkalti/backoff/v4": "the retries of an agent without a breaker",
 	}},
 	"cmd/expediter": {clock: "a command is the outermost layer", rooms: []string{"*"}, libraries: map[string]string{
+		"go.uber.org/zap":                   "the log of the proxy, whose output is the protocol's",
 		"github.com/spf13/cobra":            "subcommands, help and completion (docs/decisions/cli.md)",
 		"golang.org/x/term":                 "is this a terminal, and how wide (docs/decisions/term.md)",
 		"github.com/spf13/pflag":            "flags that several commands share (docs/decisions/cli.md)",
@@ -147,15 +162,16 @@ var loud = []string{"log", "log/slog", "net", "net/http", "os", "os/exec", "os/s
 
 // testLibraries are those that tests may import beside what their room may.
 var testLibraries = map[string]string{
-	"github.com/a2aproject/a2a-go/v2":    "real agents, for what talks to them",
-	"github.com/google/go-cmp":           "readable differences (docs/decisions/go-cmp.md)",
-	"pgregory.net/rapid":                 "state machines against a model (docs/decisions/rapid.md)",
-	"github.com/rogpeppe/go-internal":    "scripts that run commands (docs/decisions/testscript.md)",
-	"github.com/sony/gobreaker":          "a peer in benchmarks, and the oracle of the breaker",
-	"github.com/failsafe-go/failsafe-go": "a peer in benchmarks (docs/decisions/benchmarks.md)",
-	"go.uber.org/zap":                    "its observer, to read log lines back",
-	"github.com/chromedp/chromedp":       "the pages in a real browser (docs/decisions/browser.md)",
-	"github.com/chromedp/cdproto":        "what the browser reports: requests, errors (docs/decisions/browser.md)",
+	"github.com/a2aproject/a2a-go/v2":        "real agents, for what talks to them",
+	"github.com/modelcontextprotocol/go-sdk": "real servers and clients, for what stands between them (docs/decisions/mcp.md)",
+	"github.com/google/go-cmp":               "readable differences (docs/decisions/go-cmp.md)",
+	"pgregory.net/rapid":                     "state machines against a model (docs/decisions/rapid.md)",
+	"github.com/rogpeppe/go-internal":        "scripts that run commands (docs/decisions/testscript.md)",
+	"github.com/sony/gobreaker":              "a peer in benchmarks, and the oracle of the breaker",
+	"github.com/failsafe-go/failsafe-go":     "a peer in benchmarks (docs/decisions/benchmarks.md)",
+	"go.uber.org/zap":                        "its observer, to read log lines back",
+	"github.com/chromedp/chromedp":           "the pages in a real browser (docs/decisions/browser.md)",
+	"github.com/chromedp/cdproto":            "what the browser reports: requests, errors (docs/decisions/browser.md)",
 }
 
 func TestEveryFolderIsARoom(t *testing.T) {

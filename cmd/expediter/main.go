@@ -67,6 +67,7 @@ Exit status: 0 done, 1 error, 2 wrong usage.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	group(root, "agent", "In a coding agent:", statusCommand(), reportCommand(), sessionsCommand(), journalCommand(), planCommand(), hookCommand())
 	group(root, humanGroup, "The same, for you alone:", installCommand(), uninstallCommand(), confirmCommand(), resumeCommand(), resetCommand(), openCommand())
+	group(root, "mcp", "Between MCP clients and their servers:", proxyCommand())
 	group(root, "task", "Tasks, maps and recordings:", runCommand(), mapCommand(), replayCommand(), classifyCommand(), analyzeCommand(), simulateCommand())
 	strict(root)
 	return root

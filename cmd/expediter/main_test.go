@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"expediter": main})
+	testscript.Main(m, map[string]func(){"expediter": main, "mcp-server": mcpServer, "mcp-client": mcpClient})
 }
 
 func TestScripts(t *testing.T) {

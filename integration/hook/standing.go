@@ -11,6 +11,7 @@ import (
 	"github.com/expediter-go/expediter/expediter/breaker"
 	"github.com/expediter-go/expediter/internal/session"
 	"github.com/expediter-go/expediter/internal/store"
+	"github.com/expediter-go/expediter/report"
 )
 
 // standing is what an agent should know at a prompt: which tools are not closed,
@@ -33,8 +34,8 @@ func openTools(st expediter.Status) string {
 		if t.State == breaker.Closed {
 			continue
 		}
-		t.Tool = redact.Text(t.Tool, maxQuote)
-		lines = append(lines, open(st, t)+" "+routeWords(t, nil))
+		told := report.Told{Tool: t, At: st.At}
+		lines = append(lines, told.Open()+" "+told.Route(nil))
 	}
 	if more := len(lines) - maxListed; more > 0 {
 		lines = append(lines[:maxListed], fmt.Sprintf("%d more are open.", more))
@@ -58,7 +59,7 @@ func summary(s *session.Session) string {
 	}
 	text := "expediter: " + denied(int(skips), int(pauses)) + " since the prompt"
 	if len(open) > 0 {
-		text += "; open: " + enumerate(open)
+		text += "; open: " + report.Listed(open)
 	}
 	if st.Paused == expediter.Systemic {
 		text += "; it waits for `expediter confirm`"
@@ -71,11 +72,11 @@ func summary(s *session.Session) string {
 func denied(skips, pauses int) string {
 	switch {
 	case pauses == 0:
-		return plural(skips, "call") + " skipped"
+		return report.Count(skips, "call") + " skipped"
 	case skips == 0:
-		return plural(pauses, "call") + " paused"
+		return report.Count(pauses, "call") + " paused"
 	}
-	return fmt.Sprintf("%s skipped and %d paused", plural(skips, "call"), pauses)
+	return fmt.Sprintf("%s skipped and %d paused", report.Count(skips, "call"), pauses)
 }
 
 // trouble is what the user is told of the session's own set-up.
@@ -108,7 +109,7 @@ func elsewhere(ctx context.Context, st *store.Store, e Event, at time.Time) stri
 			return nil
 		})
 		if text != "" {
-			return "expediter: In another session of this project" + ago(at.UnixMilli()-other.Seen) + ", not checked since: " + text
+			return "expediter: In another session of this project" + report.Ago(at.UnixMilli()-other.Seen) + ", not checked since: " + text
 		}
 	}
 	return ""

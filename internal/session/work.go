@@ -162,24 +162,30 @@ func (s *Session) list() []item {
 // out, and counted.
 func (s *Session) Report() report.Input {
 	status := s.engine.Status()
-	view := report.ScopeView(&status)
 	shown := status
 	shown.Tools = slices.DeleteFunc(slices.Clone(status.Tools), s.Idle)
 	in := report.Input{Task: s.title(), Status: &shown, Idle: len(status.Tools) - len(shown.Tools)}
 	s.recall(&shown, &in)
-	list := s.list()
-	if len(list) == 0 {
-		return in
-	}
-	reduced, err := scope.Reduce(s.task(list), view)
-	if err != nil { // dependencies that make no sense
-		reduced, _ = scope.Reduce(s.task(alone(list)), view)
-	}
-	in.Scope = &reduced
-	for i, it := range list {
-		in.Work = append(in.Work, workOf(it, reduced.Items[i]))
+	if list, _ := s.Plan(); len(list) > 0 {
+		reduced, work := Assess(in.Task, list, &status)
+		in.Scope, in.Work = &reduced, work
 	}
 	return in
+}
+
+// Assess is what the tools of an engine let a list of sub-tasks come to, and how
+// far each is. The list is not empty.
+func Assess(task string, list []Subtask, status *expediter.Status) (scope.Result, []report.Work) {
+	view := report.ScopeView(status)
+	reduced, err := scope.Reduce(taskOf(task, list), view)
+	if err != nil { // dependencies that make no sense
+		reduced, _ = scope.Reduce(taskOf(task, alone(list)), view)
+	}
+	work := make([]report.Work, 0, len(list))
+	for i, it := range list {
+		work = append(work, workOf(it, reduced.Items[i]))
+	}
+	return reduced, work
 }
 
 // Idle reports whether nothing is known of a tool but its name, from the map, from
@@ -199,10 +205,10 @@ func (s *Session) title() string {
 	return title
 }
 
-func (s *Session) task(list []item) scope.Task {
-	t := scope.Task{Name: s.title()}
+func taskOf(name string, list []Subtask) scope.Task {
+	t := scope.Task{Name: name}
 	for _, it := range list {
-		t.Subtasks = append(t.Subtasks, scope.Subtask{ID: it.ID, Title: it.Text, Tools: it.Tools, After: it.After,
+		t.Subtasks = append(t.Subtasks, scope.Subtask{ID: it.ID, Title: it.Text, Tools: it.Tools, After: it.DependsOn,
 			Done: it.State == TodoDone, Failed: it.State == TodoDropped})
 	}
 	return t
@@ -210,15 +216,15 @@ func (s *Session) task(list []item) scope.Task {
 
 // alone is a list whose items do not depend on each other, and have no ids that
 // might be there twice.
-func alone(list []item) []item {
+func alone(list []Subtask) []Subtask {
 	out := slices.Clone(list)
 	for i := range out {
-		out[i].ID, out[i].After = "", nil
+		out[i].ID, out[i].DependsOn = "", nil
 	}
 	return out
 }
 
-func workOf(it item, reduced scope.Item) report.Work {
+func workOf(it Subtask, reduced scope.Item) report.Work {
 	w := report.Work{ID: it.ID, Title: it.Text}
 	switch {
 	case it.State == TodoDone:

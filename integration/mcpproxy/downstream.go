@@ -1,0 +1,234 @@
+//lint:file-ignore SA1019 what the newest revision deprecates is what older clients and servers speak
+
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/zap"
+)
+
+// implementation is how the proxy names itself to clients.
+func implementation() *mcp.Implementation {
+	v := "dev"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	return &mcp.Implementation{Name: "expediter", Title: "expediter proxy", Version: v}
+}
+
+// newServer is the SDK's server with nothing in it: what clients ask for is
+// answered before it, with bytes that its types would lose.
+func (p *Proxy) newServer() *mcp.Server {
+	s := mcp.NewServer(implementation(), &mcp.ServerOptions{
+		Capabilities: &mcp.ServerCapabilities{
+			Tools:       &mcp.ToolCapabilities{ListChanged: true},
+			Resources:   &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true},
+			Prompts:     &mcp.PromptCapabilities{ListChanged: true},
+			Logging:     &mcp.LoggingCapabilities{},
+			Completions: &mcp.CompletionCapabilities{},
+		},
+		SubscribeHandler:   p.subscribe,
+		UnsubscribeHandler: p.unsubscribe,
+	})
+	s.AddReceivingMiddleware(p.receive)
+	s.AddSendingMiddleware(sendRaw)
+	return s
+}
+
+// Serve serves one client on in and out until it leaves, which is no error, or
+// ctx ends. Where in is an io.Closer, it is closed when ctx ends.
+func (p *Proxy) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	rc, ok := in.(io.ReadCloser)
+	if !ok {
+		rc = io.NopCloser(in)
+	}
+	t := teeTransport{Transport: &mcp.IOTransport{Reader: rc, Writer: nopCloser{out}}, p: p, ctx: ctx}
+	err := p.server.Run(ctx, t)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// rawResult is a result whose bytes stand as they are.
+type rawResult struct {
+	mcp.ResultBase
+	raw json.RawMessage
+}
+
+// MarshalJSON returns the bytes.
+func (r *rawResult) MarshalJSON() ([]byte, error) { return r.raw, nil }
+
+// request is one request of a client.
+type request struct {
+	p      *Proxy
+	s      *session
+	ss     *mcp.ServerSession // the connection it came on
+	method string
+	raw    json.RawMessage // params as they came
+	params []member
+	meta   []member
+	modern bool
+	out    outbox // progress and log messages to the client, in order
+}
+
+// handlers are the requests that the SDK's server never sees.
+var handlers = map[string]func(*request, context.Context) (json.RawMessage, error){
+	"tools/list":               (*request).listTools,
+	"tools/call":               (*request).callTool,
+	"prompts/list":             (*request).listPrompts,
+	"prompts/get":              (*request).getPrompt,
+	"resources/list":           (*request).listResources,
+	"resources/templates/list": (*request).listTemplates,
+	"resources/read":           (*request).readResource,
+	"completion/complete":      (*request).complete,
+}
+
+// cacheable are the results that tell a 2026-07-28 client how long they hold.
+var cacheable = map[string]bool{"tools/list": true, "prompts/list": true, "resources/list": true,
+	"resources/templates/list": true, "resources/read": true}
+
+func (p *Proxy) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		h := handlers[method]
+		if h == nil {
+			return p.beside(ctx, next, method, req)
+		}
+		r, err := p.newRequest(method, req)
+		if err != nil {
+			return nil, err
+		}
+		ctx, stop := both(ctx, p.life(r.ss))
+		defer stop()
+		if err := p.calls.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+		defer p.calls.Release(1)
+		if r.s, err = p.enter(r.ss, r.modern, r.meta); err != nil {
+			return nil, err
+		}
+		defer p.leave(r.s)
+		r.out.begin(ctx)
+		raw, err := r.answer(ctx, h)
+		r.out.close()
+		if err != nil {
+			return nil, err
+		}
+		if r.modern {
+			raw = completed(raw, cacheable[method])
+		}
+		return &rawResult{raw: raw}, nil
+	}
+}
+
+// answer calls h. A panic is an error of this request alone.
+func (r *request) answer(ctx context.Context, h func(*request, context.Context) (json.RawMessage, error)) (raw json.RawMessage, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.p.log.Error("a request panicked", zap.String("method", r.method), zap.Any("panic", v), zap.Stack("stack"))
+			raw, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the proxy failed at this request; its log says why"}
+		}
+	}()
+	return h(r, ctx)
+}
+
+func (p *Proxy) newRequest(method string, req mcp.Request) (*request, error) {
+	ss, ok := req.GetSession().(*mcp.ServerSession)
+	if !ok {
+		return nil, fmt.Errorf("a request without a session")
+	}
+	r := &request{p: p, ss: ss, method: method, raw: rawParams(method, req)}
+	if len(r.raw) == 0 || string(r.raw) == "null" {
+		return r, nil
+	}
+	var err error
+	if r.params, err = members(r.raw); err != nil {
+		return nil, badParams(err)
+	}
+	if m := getMember(r.params, "_meta"); m != nil && string(m) != "null" {
+		if r.meta, err = members(m); err != nil {
+			return nil, badParams(fmt.Errorf("_meta: %w", err))
+		}
+	}
+	v, _ := getString(r.meta, mcp.MetaKeyProtocolVersion)
+	r.modern = v >= newest
+	return r, nil
+}
+
+func badParams(err error) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid params: " + err.Error()}
+}
+
+// beside lets the SDK answer, and does what else there is to do.
+func (p *Proxy) beside(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error) {
+	res, err := next(ctx, method, req)
+	ss, ok := req.GetSession().(*mcp.ServerSession)
+	if err != nil || !ok {
+		return res, err
+	}
+	switch method {
+	case "initialize":
+		r, rerr := p.newRequest(method, req)
+		if rerr != nil {
+			return res, err
+		}
+		s, serr := p.enter(ss, false, nil)
+		if serr != nil {
+			go ss.Close()
+			return nil, serr
+		}
+		p.mu.Lock()
+		s.caps = getMember(r.params, "capabilities")
+		p.mu.Unlock()
+		p.leave(s)
+	case "logging/setLevel":
+		if params, ok := req.GetParams().(*mcp.SetLoggingLevelParams); ok {
+			p.setLevel(ctx, ss, string(params.Level))
+		}
+	}
+	return res, err
+}
+
+// completed adds to a result what clients of 2026-07-28 need and older servers
+// do not send.
+func completed(raw json.RawMessage, cached bool) json.RawMessage {
+	ms, err := members(raw)
+	if err != nil {
+		return raw
+	}
+	n := len(ms)
+	add := func(key string, v string) {
+		if getMember(ms, key) == nil {
+			ms = append(ms, member{key, json.RawMessage(v)})
+		}
+	}
+	add("resultType", `"complete"`)
+	kind, _ := getString(ms, "resultType")
+	if cached && kind == "complete" {
+		add("ttlMs", "0")
+		add("cacheScope", `"private"`)
+	}
+	changed := len(ms) != n
+	meta := getMember(ms, "_meta")
+	if mm, err := members(meta); len(meta) == 0 || err == nil && getMember(mm, mcp.MetaKeyServerInfo) == nil {
+		mm = append(mm, member{mcp.MetaKeyServerInfo, serverInfo})
+		ms, changed = setMember(ms, "_meta", encodeMembers(mm)), true
+	}
+	if !changed {
+		return raw
+	}
+	return encodeMembers(ms)
+}
+
+var serverInfo = encode(implementation())

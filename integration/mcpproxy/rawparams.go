@@ -1,0 +1,173 @@
+package mcpproxy
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The SDK decodes params into its own types, which lose what they do not know.
+// Their bytes travel beside them, in a header that only the proxy can set: it
+// is taken out of every request that comes over HTTP.
+const (
+	paramsHeader = "Expediter-Params" // of one request
+	batchHeader  = "Expediter-Batch"  // the whole batch, of which nobody knows which request is which
+)
+
+// rawParams returns the params of a request as they came, nil if it had none.
+func rawParams(method string, req mcp.Request) json.RawMessage {
+	x := req.GetExtra()
+	if x == nil {
+		return nil
+	}
+	if v := x.Header[paramsHeader]; len(v) == 1 {
+		return json.RawMessage(v[0])
+	}
+	if v := x.Header[batchHeader]; len(v) == 1 {
+		return paramsInBatch(v[0], method, req.GetParams())
+	}
+	return nil
+}
+
+// paramsInBatch finds the params that decode to what the SDK decoded. Where two
+// requests of a batch do, either stands for both.
+func paramsInBatch(batch, method string, typed mcp.Params) json.RawMessage {
+	var all []json.RawMessage
+	if json.Unmarshal([]byte(batch), &all) != nil {
+		return nil
+	}
+	var found []json.RawMessage
+	for _, raw := range all {
+		ms, err := members(raw)
+		if err != nil {
+			continue
+		}
+		if m, _ := getString(ms, "method"); m == method {
+			found = append(found, getMember(ms, "params"))
+		}
+	}
+	return sameAs(found, typed)
+}
+
+// sameAs returns the first of raws that decodes to typed, a pointer; nil if none
+// does.
+func sameAs(raws []json.RawMessage, typed any) json.RawMessage {
+	t := reflect.TypeOf(typed)
+	if t == nil || t.Kind() != reflect.Pointer {
+		return nil
+	}
+	for _, raw := range raws {
+		v := reflect.New(t.Elem())
+		if json.Unmarshal(raw, v.Interface()) == nil && reflect.DeepEqual(v.Interface(), typed) {
+			return raw
+		}
+	}
+	return nil
+}
+
+// teeTransport keeps the bytes of what comes in on stdio.
+type teeTransport struct {
+	mcp.Transport
+	p   *Proxy
+	ctx context.Context // of Serve
+}
+
+func (t teeTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tee := &teeConn{Connection: c, p: t.p, id: "stdio-" + rand.Text()}
+	ctx, cancel := both(t.ctx, t.p.work)
+	tee.gone = cancel
+	t.p.mu.Lock()
+	defer t.p.mu.Unlock()
+	t.p.lives[tee.id] = ctx
+	return tee, nil
+}
+
+type teeConn struct {
+	mcp.Connection
+	p    *Proxy
+	id   string
+	gone context.CancelFunc // ends what the client has under way: nobody waits for it
+}
+
+func (c *teeConn) SessionID() string { return c.id }
+
+func (c *teeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if err != nil {
+		c.gone()
+	}
+	switch m := m.(type) {
+	case *jsonrpc.Request:
+		m.Extra = &mcp.RequestExtra{Header: http.Header{paramsHeader: {string(m.Params)}}}
+	case *jsonrpc.Response:
+		c.p.reply(c.id, m.Result)
+	}
+	return m, err
+}
+
+func (c *teeConn) Close() error {
+	c.gone()
+	c.p.mu.Lock()
+	delete(c.p.lives, c.id)
+	c.p.mu.Unlock()
+	return c.Connection.Close()
+}
+
+// life is the context that ends what a connection has under way.
+func (p *Proxy) life(ss *mcp.ServerSession) context.Context {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ctx, ok := p.lives[ss.ID()]; ok {
+		return ctx
+	}
+	return p.work
+}
+
+// replies are the answers of a client to what it was asked, as they came.
+type replies struct {
+	mu     sync.Mutex
+	asked  int
+	answer []json.RawMessage
+}
+
+// maxReplies bounds what is kept of a client that answers what nobody asked.
+const maxReplies = 64
+
+// reply keeps an answer of a client while something is asked of it.
+func (p *Proxy) reply(session string, result json.RawMessage) {
+	p.mu.Lock()
+	r := p.asking[session]
+	p.mu.Unlock()
+	if r == nil || len(result) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.answer) < maxReplies {
+		r.answer = append(r.answer, result)
+	}
+}
+
+// take returns the bytes of the answer that the SDK decoded to typed.
+func (r *replies) take(typed any) json.RawMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	raw := sameAs(r.answer, typed)
+	for i := range r.answer {
+		if raw != nil && &r.answer[i][0] == &raw[0] {
+			r.answer = append(r.answer[:i], r.answer[i+1:]...)
+			break
+		}
+	}
+	return raw
+}

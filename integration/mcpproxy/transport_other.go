@@ -1,0 +1,16 @@
+//go:build !unix
+
+package mcpproxy
+
+import (
+	"os"
+	"os/exec"
+)
+
+// Elsewhere only the command itself is ended, not what it started.
+
+func ownGroup(*exec.Cmd) {}
+
+func endGroup(p *os.Process) error { return p.Kill() }
+
+func killGroup(p *os.Process) { _ = p.Kill() }

@@ -1,0 +1,221 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"go.uber.org/zap"
+)
+
+// What a call came to that has no answer. The first two wrap their cause.
+var (
+	errDown = errors.New("the server is not connected; the call was not sent")
+	errLost = errors.New("the connection to the server was lost while the call was under way; whether it took effect is unknown")
+
+	errDeadline error = deadlineError{}
+)
+
+// deadlineError is context.DeadlineExceeded to errors.Is.
+type deadlineError struct{}
+
+func (deadlineError) Error() string        { return "the server did not answer within its deadline" }
+func (deadlineError) Timeout() bool        { return true }
+func (deadlineError) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// Defaults of Options that are left zero.
+const (
+	defaultDeadline  = 10 * time.Minute
+	defaultMaxResult = 100 << 20
+)
+
+// upstreamEvents are called one at a time for an upstream, in order, under no
+// lock, and may call the upstream. Nil: not heard.
+type upstreamEvents struct {
+	up     func(u *upstream)            // connected and tools known, or its tools have changed
+	down   func(u *upstream, err error) // the connection is lost, or cannot be made: for the first time since it was up
+	notify func(u *upstream, method string, params json.RawMessage)
+	// request answers the server's own. Unlike the others it is called
+	// concurrently; ctx ends when the server takes it back or is lost.
+	request func(ctx context.Context, u *upstream, method string, params json.RawMessage) (json.RawMessage, *jsonrpc.Error)
+}
+
+// answer is what a server said to a call.
+type answer struct {
+	Result json.RawMessage // as it came; nil with Error
+	Error  *jsonrpc.Error  // of an HTTP refusal without one: made of its status and text
+	Status int             // of the HTTP answer; 0: not HTTP
+	Header http.Header     // of an HTTP answer that refused
+}
+
+// rawTool is one tool as its server lists it.
+type rawTool struct {
+	Name                 string
+	Raw                  json.RawMessage // the whole object
+	ReadOnly, Idempotent bool            // what the server claims
+}
+
+// upstream is one server. It connects, and connects anew when the connection
+// is lost, until its context ends. Make one with newUpstream; it is safe for
+// concurrent use.
+type upstream struct {
+	server Server
+	opts   Options
+	events upstreamEvents
+	log    *zap.Logger
+	mask   func(string) string
+	queue  *eventQueue
+
+	relist  chan struct{} // takes one: the list of tools has changed
+	suspect chan struct{} // takes one: is the server still there?
+
+	mu       sync.Mutex
+	link     *link           // nil: down
+	renewing chan struct{}   // closed when the session that is being made anew is there, or is not; nil: none is
+	listed   []rawTool       // the last known, also when down
+	hello    json.RawMessage // the same, of what the server said about itself
+	offers   json.RawMessage // its capabilities
+	revision string
+	downErr  error // why it is down; nil: it is up, or has not been tried
+}
+
+func newUpstream(s Server, o Options, ev upstreamEvents, log *zap.Logger) *upstream {
+	if o.Deadline <= 0 {
+		o.Deadline = defaultDeadline
+	}
+	if s.Timeout > 0 {
+		o.Deadline = s.Timeout
+	}
+	if o.MaxResult <= 0 {
+		o.MaxResult = defaultMaxResult
+	}
+	return &upstream{server: s, opts: o, events: ev, log: log.With(zap.String("server", s.Name)), mask: masker(s),
+		queue: newEventQueue(), relist: make(chan struct{}, 1), suspect: make(chan struct{}, 1)}
+}
+
+// name is the server's, as the configuration has it.
+func (u *upstream) name() string { return u.server.Name }
+
+// tools returns the server's tools as listed last, those of a server that is
+// down included; nil: never listed. The caller must not change them.
+func (u *upstream) tools() []rawTool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.listed
+}
+
+// capabilities returns what the server said that it can, as it came; nil: it
+// has not been connected yet.
+func (u *upstream) capabilities() json.RawMessage {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.offers
+}
+
+// version is the revision of the protocol that the server speaks.
+func (u *upstream) version() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.revision
+}
+
+// isUp reports whether a call would be sent. A session that is being made anew
+// counts: a call waits for it.
+func (u *upstream) isUp() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.renewing != nil || u.link != nil && !u.link.isStale()
+}
+
+// call asks the server and waits for its answer, at most for the server's
+// deadline. The error is errDown, errLost, errDeadline, errTooLarge or the
+// cause of ctx's end. A lost session is made anew and the call repeated, once,
+// if the server refused it before it did anything. progress hears what the
+// server says under way, if params have a progress token; it must not wait for
+// the server. Params may speak any revision of the protocol.
+func (u *upstream) call(ctx context.Context, method string, params json.RawMessage, progress func(params json.RawMessage)) (answer, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := newDeadline(u.opts.Deadline, cancel)
+	defer limit.stop()
+	for again := false; ; again = true {
+		l, err := u.connected(ctx)
+		if err != nil {
+			return answer{}, err
+		}
+		if a, own := l.instead(ctx, method, params); own {
+			return a, nil
+		}
+		limit.begin(l)
+		p := &pending{progress: progress, rest: limit.later}
+		if u.opts.ProgressExtends {
+			p.extend, p.wanted = limit.later, method == "tools/call"
+		}
+		a, err := l.call(ctx, method, params, p)
+		switch {
+		case err == nil && !again && l.sessionGone(a):
+			u.renew(l)
+			continue
+		case errors.Is(err, errDown) && !again && errors.Is(l.retiredErr(), errRetired):
+			continue // its session was replaced before the call was sent
+		case errors.Is(err, errDeadline), errors.Is(err, errLost) && l.web != nil:
+			signal(u.suspect)
+		}
+		return a, u.masked(err)
+	}
+}
+
+// check asks whether the server is there, without calling a tool.
+func (u *upstream) check(ctx context.Context) error {
+	l, err := u.connected(ctx)
+	if err != nil {
+		return err
+	}
+	return l.check(ctx)
+}
+
+// connected returns the link for a call, and waits for a session that is being
+// made anew.
+func (u *upstream) connected(ctx context.Context) (*link, error) {
+	for {
+		u.mu.Lock()
+		l, renewing, downErr := u.link, u.renewing, u.downErr
+		u.mu.Unlock()
+		switch {
+		case renewing == nil && l == nil:
+			return nil, u.down(downErr)
+		case renewing == nil && errors.Is(l.retiredErr(), errRetired):
+			u.renew(l)
+			continue
+		case renewing == nil:
+			return l, nil
+		}
+		select {
+		case <-renewing:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// renew has a new session made in place of that of the link.
+func (u *upstream) renew(l *link) {
+	u.mu.Lock()
+	if u.link == l && u.renewing == nil {
+		u.renewing = make(chan struct{})
+	}
+	u.mu.Unlock()
+	l.retire(errRetired)
+}
+
+// signal puts one into a channel that takes one.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

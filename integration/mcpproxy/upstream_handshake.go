@@ -1,0 +1,199 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// codeVersion is the JSON-RPC error of a server that does not speak the
+// revision asked for.
+const codeVersion = -32022
+
+// shakeHands agrees on a revision: first on an old one, since a session has
+// more to offer, then on that without sessions.
+func (l *link) shakeHands(ctx context.Context, asks bool) error {
+	a, err := l.initialize(ctx, newestLegacy, asks)
+	if err != nil {
+		return err
+	}
+	if a.Error != nil && wantsDiscover(a) {
+		return l.discover(ctx, asks)
+	}
+	return l.initialized(ctx, a)
+}
+
+func (l *link) initialize(ctx context.Context, version string, asks bool) (answer, error) {
+	abilities := json.RawMessage("{}")
+	if asks {
+		abilities = offered
+	}
+	params, err := json.Marshal(map[string]any{"protocolVersion": version, "capabilities": abilities, "clientInfo": self})
+	if err != nil {
+		return answer{}, err
+	}
+	return l.call(ctx, "initialize", params, &pending{})
+}
+
+// wantsDiscover reports the refusals of a server that knows no sessions.
+func wantsDiscover(a answer) bool {
+	return a.Error.Code == codeVersion || a.Error.Code == jsonrpc.CodeMethodNotFound || a.Status == http.StatusBadRequest
+}
+
+// initialized ends the handshake of an old revision.
+func (l *link) initialized(ctx context.Context, a answer) error {
+	if a.Error != nil {
+		return &refusalError{doing: "initialize", answer: a}
+	}
+	var said struct{ ProtocolVersion string }
+	if err := json.Unmarshal(a.Result, &said); err != nil || said.ProtocolVersion == "" {
+		return errors.New("initialize: the server's answer names no revision of the protocol")
+	}
+	if knownLegacy([]string{said.ProtocolVersion}) == "" {
+		return fmt.Errorf("initialize: the server speaks revision %.20q, which the proxy does not know", said.ProtocolVersion)
+	}
+	l.version, l.hello, l.capabilities = said.ProtocolVersion, a.Result, field(a.Result, "capabilities")
+	if l.web != nil {
+		l.web.version.Store(&said.ProtocolVersion)
+	}
+	return l.conn.Write(ctx, &jsonrpc.Request{Method: "notifications/initialized"})
+}
+
+// discover is the handshake without sessions. A server that then names an old
+// revision after all is taken at its word.
+func (l *link) discover(ctx context.Context, asks bool) error {
+	l.version = stateless
+	a, err := l.call(ctx, "server/discover", nil, &pending{})
+	if err != nil {
+		return err
+	}
+	if a.Error == nil {
+		l.hello, l.capabilities = a.Result, field(a.Result, "capabilities")
+		return nil
+	}
+	l.version = ""
+	var data struct{ Supported []string }
+	_ = json.Unmarshal(a.Error.Data, &data) // empty: the refusal stands
+	old := knownLegacy(data.Supported)
+	if a.Error.Code != codeVersion || old == "" {
+		return &refusalError{doing: "server/discover", answer: a}
+	}
+	if a, err = l.initialize(ctx, old, asks); err != nil {
+		return err
+	}
+	return l.initialized(ctx, a)
+}
+
+// check asks for a sign of life. An error of the protocol is one, a gateway's is
+// none.
+func (l *link) check(ctx context.Context) error {
+	method := "ping"
+	if l.modern() {
+		method = "server/discover"
+	}
+	a, err := l.call(ctx, method, nil, &pending{})
+	if err == nil && (a.Status >= 500 || a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden) {
+		return &refusalError{doing: method, answer: a}
+	}
+	return err
+}
+
+// instead answers what a server of 2026-07-28 has no method for.
+func (l *link) instead(ctx context.Context, method string, params json.RawMessage) (answer, bool) {
+	if !l.modern() {
+		return answer{}, false
+	}
+	switch method {
+	case "ping":
+		if l.check(ctx) != nil {
+			return answer{}, false
+		}
+	case "logging/setLevel":
+		var level string
+		if json.Unmarshal(field(params, "level"), &level) != nil {
+			return answer{}, false
+		}
+		l.logLevel.Store(&level)
+	default:
+		return answer{}, false
+	}
+	return answer{Result: json.RawMessage("{}")}, true
+}
+
+// sessionGone reports an answer that says that the server does not know the
+// session, and so has done nothing.
+func (l *link) sessionGone(a answer) bool {
+	if l.web == nil || l.modern() || a.Error == nil || l.conn.SessionID() == "" {
+		return false
+	}
+	if a.Status == http.StatusNotFound {
+		return true
+	}
+	refused := a.Status == http.StatusBadRequest || a.Error.Code == jsonrpc.CodeInvalidRequest
+	text := strings.ToLower(a.Error.Message)
+	for _, says := range []string{"session not found", "no valid session", "invalid session", "unknown session",
+		"session expired", "session has expired", "session does not exist", "server not initialized"} {
+		if refused && strings.Contains(text, says) {
+			return true
+		}
+	}
+	return false
+}
+
+// subscribe opens what a server needs to say that something has changed.
+func (l *link) subscribe() {
+	switch {
+	case l.modern():
+		if wanted := l.changes(); wanted != nil {
+			go l.hear(wanted)
+		}
+	case l.web != nil:
+		go l.listen(l.web.client())
+	}
+}
+
+// changes are the params of subscriptions/listen; nil: the server announces
+// none.
+func (l *link) changes() json.RawMessage {
+	kinds := map[string]bool{}
+	for _, kind := range []string{"tools", "prompts", "resources"} {
+		if string(field(field(l.capabilities, kind), "listChanged")) == "true" {
+			kinds[kind+"ListChanged"] = true
+		}
+	}
+	if len(kinds) == 0 {
+		return nil
+	}
+	params, _ := json.Marshal(map[string]any{"notifications": kinds}) // booleans are always fit for JSON
+	return params
+}
+
+// hear holds a subscription until the link ends or the server refuses it.
+func (l *link) hear(params json.RawMessage) {
+	ctx, cancel := context.WithCancelCause(l.ctx)
+	defer cancel(nil)
+	go func() { // a subscription does not keep a retired link from ending
+		select {
+		case <-l.stale:
+			cancel(errRetired)
+		case <-ctx.Done():
+		}
+	}()
+	for wait := newBackoff(); ; {
+		began := time.Now()
+		a, err := l.call(ctx, "subscriptions/listen", params, &pending{})
+		if ctx.Err() != nil || errors.Is(err, errDown) || err == nil && a.Error != nil && a.Status < 500 {
+			return
+		}
+		if time.Since(began) > steady {
+			wait.Reset()
+		}
+		pause(ctx, wait.NextBackOff())
+	}
+}
