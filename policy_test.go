@@ -134,7 +134,8 @@ var rooms = map[string]room{
 		"github.com/cenkalti/backoff/v4": "the retries of an agent without a breaker",
 	}},
 	"cmd/expediter": {clock: "a command is the outermost layer", rooms: []string{"*"}, libraries: map[string]string{
-		"go.uber.org/zap":                   "the log of the proxy, whose output is the protocol's",
+		"go.uber.org/zap":                   "the log of the proxy, on standard error",
+		"go.uber.org/zap/zapcore":           "its format",
 		"github.com/spf13/cobra":            "subcommands, help and completion (docs/decisions/cli.md)",
 		"golang.org/x/term":                 "is this a terminal, and how wide (docs/decisions/term.md)",
 		"github.com/spf13/pflag":            "flags that several commands share (docs/decisions/cli.md)",

@@ -12,7 +12,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"expediter": main, "mcp-server": mcpServer, "mcp-client": mcpClient})
+	testscript.Main(m, map[string]func(){"expediter": main, "mcp-server": mcpServer, "mcp-client": mcpClient,
+		"mcp-flaky": flakyServer, "mcp-drive": proxyDriver})
 }
 
 func TestScripts(t *testing.T) {

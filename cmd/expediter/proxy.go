@@ -7,113 +7,192 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/expediter-go/expediter/integration/mcpproxy"
 )
 
-// proxyLimit is how long clients over HTTP have to end when the proxy does.
-const proxyLimit = 5 * time.Second
-
-// proxyFlags are those of proxy.
-type proxyFlags struct {
-	config, listen, journals string
+type proxyOptions struct {
+	config, listen, journalDir, logLevel string
 }
 
 func proxyCommand() *cobra.Command {
-	var f proxyFlags
+	var o proxyOptions
 	cmd := &cobra.Command{
 		Use:   "proxy --config FILE",
-		Short: "Stand between an MCP client and its servers, and decide before each tool call",
-		Long: `proxy speaks the Model Context Protocol with a client on standard input and
-output, or with many over HTTP, and with the servers of its configuration. Before
-each tool call it decides whether the server is asked: a broken tool is skipped at
-once, with an answer that says what is open, since when and what you declared in
-its place; a lost server is connected anew. All else goes through byte for byte.
+		Short: "Stand between an MCP client and its servers",
+		Long: `proxy is one MCP server in front of many. It passes everything through as it is,
+and decides before each call of a tool: CALL, SKIP, PROBE or PAUSE. A tool that
+is broken is answered at once, with what is open, since when, why, what may stand
+in, and when it is tried again. A server that is lost is started or connected anew.
 
-FILE, in YAML or JSON, holds mcpServers as clients write it, and optionally
-capability_map (tools are named SERVER/TOOL) and expediter, the policy:
-interactive unless it says otherwise. Messages for people go to standard error.`,
-		Example: `  expediter proxy --config mcp.json
-  expediter proxy --config mcp.yaml --listen 127.0.0.1:8931 --journal-dir journals`,
+It serves one client on standard input and output, or with --listen many over
+Streamable HTTP. Its log goes to standard error. It ends when its client leaves,
+or by a signal; its servers' processes end with it.
+
+FILE is the client's own configuration of servers (mcpServers), in YAML or JSON,
+with a capability_map beside it if you have one. docs/proxy.md describes it, and
+'expediter proxy init' writes one to start from.`,
+		Example: `  expediter proxy init --from .mcp.json --output proxy.yaml
+  expediter proxy --config proxy.yaml
+  expediter proxy --config proxy.yaml --listen 127.0.0.1:8080`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.config, "config", "", "`file` with the servers, the capability map and the policy")
-	flags.StringVar(&f.listen, "listen", "", "`address` for clients over HTTP, such as 127.0.0.1:8931; default: one client on standard input and output")
-	flags.StringVar(&f.journals, "journal-dir", "", "`folder` for a journal of each session")
+	f := cmd.Flags()
+	f.StringVar(&o.config, "config", "", "`file` of servers, map and policy")
+	f.StringVar(&o.listen, "listen", "", "serve Streamable HTTP at this `address`; one that is not loopback needs proxy.listen_token in the file")
+	f.StringVar(&o.journalDir, "journal-dir", "", "keep a journal of each session in this `folder`")
+	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	cmd.AddCommand(proxyInitCommand())
 	return cmd
 }
 
-func (f *proxyFlags) run(cmd *cobra.Command) error {
-	if f.config == "" {
-		return usagef("--config is missing; give it a file with mcpServers, see '%s --help'", cmd.CommandPath())
-	}
-	data, err := readInput(cmd, f.config)
-	if err != nil {
-		return fmt.Errorf("--config: %w; give it a file with mcpServers", err)
-	}
-	cfg, err := mcpproxy.ReadConfig(f.config, data, os.Getenv)
+func (o proxyOptions) run(cmd *cobra.Command) error {
+	ctx, cancel := untilSignal(cmd)
+	defer cancel()
+	log, err := newLog(cmd, o.logLevel)
 	if err != nil {
 		return err
 	}
-	log, err := zap.NewProduction() // to standard error: the output is the protocol's
+	cfg, err := o.read(cmd)
 	if err != nil {
 		return err
 	}
-	p, err := mcpproxy.New(cfg, mcpproxy.Env{Log: log, JournalDir: f.journals})
-	if err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancel(cmd.Context())
-	defer stop()
-	signals := listen()
-	defer ignore(signals)
-	go func() {
-		select {
-		case <-signals:
-			stop()
-		case <-ctx.Done():
+	var l net.Listener
+	if o.listen != "" {
+		if l, err = listenAt(ctx, o.listen, cfg.Proxy.ListenToken != ""); err != nil {
+			return err
 		}
-	}()
-	if f.listen != "" {
-		err = serveHTTP(ctx, p, f.listen, cfg.Proxy.ListenToken != "", log)
+	}
+	p, err := mcpproxy.New(cfg, mcpproxy.Env{Log: log, JournalDir: o.journalDir})
+	if err != nil {
+		if l != nil {
+			err = errors.Join(err, l.Close())
+		}
+		return err
+	}
+	if l != nil {
+		err = serveHTTP(ctx, l, p, log)
 	} else {
 		err = p.Serve(ctx, cmd.InOrStdin(), cmd.OutOrStdout())
 	}
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+	if ctx.Err() != nil { // a signal is how a proxy ends
 		err = nil
 	}
 	return errors.Join(err, p.Close())
 }
 
-// serveHTTP serves many clients until ctx ends. Without a token only this
-// machine may connect.
-func serveHTTP(ctx context.Context, p *mcpproxy.Proxy, address string, token bool, log *zap.Logger) error {
-	l, err := net.Listen("tcp", address)
+// untilSignal is a context that ends by a signal; a second one ends the program
+// at once. A broken pipe is none: it is a server's that is gone, or the client's,
+// whose input ends as well.
+func untilSignal(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(contextOf(cmd))
+	signals := listen()
+	go func() {
+		defer ignore(signals)
+		for {
+			select {
+			case s := <-signals:
+				if s != syscall.SIGPIPE {
+					cancel(fmt.Errorf("ended by a signal (%v)", s))
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+func contextOf(cmd *cobra.Command) context.Context {
+	if ctx := cmd.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
+}
+
+// read reads the configuration, and prints its warnings.
+func (o proxyOptions) read(cmd *cobra.Command) (mcpproxy.Config, error) {
+	switch {
+	case o.config == "":
+		return mcpproxy.Config{}, usagef("--config is missing; 'expediter proxy init' writes a file to start from")
+	case o.config == "-" && o.listen == "":
+		return mcpproxy.Config{}, usagef("--config - needs --listen: standard input is the client's")
+	}
+	data, err := readInput(cmd, o.config)
 	if err != nil {
-		return fmt.Errorf("--listen: %w; give it an address of this machine, such as 127.0.0.1:8931", err)
+		return mcpproxy.Config{}, err
 	}
-	if tcp, ok := l.Addr().(*net.TCPAddr); !token && (!ok || !tcp.IP.IsLoopback()) {
-		return errors.Join(usagef("--listen %s: others could connect; listen on 127.0.0.1, or set proxy.listen_token in the configuration", address), l.Close())
+	cfg, err := mcpproxy.ReadConfig(o.config, data, os.Getenv)
+	for _, w := range cfg.Warnings {
+		fmt.Fprintln(cmd.ErrOrStderr(), w)
 	}
-	log.Info("listening", zap.String("url", "http://"+l.Addr().String()))
-	s := &http.Server{Handler: p.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	if err == nil && o.journalDir != "" {
+		err = os.MkdirAll(o.journalDir, 0o700)
+	}
+	return cfg, err
+}
+
+// newLog logs to standard error, a line for each event.
+func newLog(cmd *cobra.Command, level string) (*zap.Logger, error) {
+	at, err := zapcore.ParseLevel(level)
+	if err != nil || at < zapcore.DebugLevel || at > zapcore.ErrorLevel {
+		return nil, usagef("unknown --log-level %.40q; use debug, info, warn or error", level)
+	}
+	c := zap.NewProductionEncoderConfig()
+	c.EncodeTime, c.EncodeLevel = zapcore.ISO8601TimeEncoder, zapcore.CapitalLevelEncoder
+	out := zapcore.Lock(zapcore.AddSync(cmd.ErrOrStderr()))
+	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(c), out, at)), nil
+}
+
+// listenAt listens, without a token only where no other machine can come from.
+func listenAt(ctx context.Context, address string, token bool) (net.Listener, error) {
+	at, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, usagef("--listen %.200q: %v; write HOST:PORT, such as 127.0.0.1:8080", address, err)
+	}
+	if !token && (at.IP == nil || !at.IP.IsLoopback()) {
+		return nil, usagef("--listen %.200q can be reached from other machines; listen at 127.0.0.1, or set proxy.listen_token in the file", address)
+	}
+	var c net.ListenConfig
+	l, err := c.Listen(ctx, "tcp", at.String())
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	return l, nil
+}
+
+// Bounds of a connection over HTTP.
+const (
+	headerWithin = 10 * time.Second
+	idleWithin   = 5 * time.Minute
+	drainWithin  = 2 * time.Second // of calls under way when the proxy ends
+	maxHeader    = 64 << 10
+)
+
+// serveHTTP serves until ctx ends.
+func serveHTTP(ctx context.Context, l net.Listener, p *mcpproxy.Proxy, log *zap.Logger) error {
+	server := &http.Server{Handler: p.Handler(), ReadHeaderTimeout: headerWithin, IdleTimeout: idleWithin,
+		MaxHeaderBytes: maxHeader, ErrorLog: zap.NewStdLog(log)}
+	log.Info("listening", zap.String("url", "http://"+l.Addr().String()+"/mcp"))
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(l) }()
+	go func() { ended <- server.Serve(l) }()
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), proxyLimit)
+	drain, cancel := context.WithTimeout(context.Background(), drainWithin)
 	defer cancel()
-	if s.Shutdown(last) != nil {
-		return s.Close()
+	if server.Shutdown(drain) != nil { // streams do not end by themselves
+		return server.Close()
 	}
 	return nil
 }

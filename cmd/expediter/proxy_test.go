@@ -1,87 +1,193 @@
+//go:build unix
+
 package main
 
 import (
+	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
+	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mcpServer is an MCP server on stdio with two tools: echo answers with its
-// arguments, fetch fails while the file BROKEN is there.
-func mcpServer() {
-	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	schema := json.RawMessage(`{"type":"object"}`)
-	text := func(text string) *mcp.CallToolResult {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+// proxyConfig writes a configuration, and returns its path.
+func proxyConfig(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "proxy.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	s.AddTool(&mcp.Tool{Name: "echo", InputSchema: schema}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return text(string(req.Params.Arguments)), nil
-	})
-	s.AddTool(&mcp.Tool{Name: "fetch", InputSchema: schema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if _, err := os.Stat(os.Getenv("BROKEN")); err != nil {
-			return text("fetched"), nil
-		}
-		r := text("getaddrinfo ENOTFOUND api.example.com")
-		r.IsError = true
-		return r, nil
-	})
-	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	return path
 }
 
-// mcpClient drives `expediter proxy --config FILE` with the SDK's client:
-// mcp-client FILE STEP..., each step "list", "break", "mend" or TOOL=ARGUMENTS.
-func mcpClient() {
-	if err := driveProxy(os.Args[1], os.Args[2:]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+// calls are a client's, whose errors end the test.
+type calls struct {
+	*testing.T
+	session *mcp.ClientSession
 }
 
-func driveProxy(config string, steps []string) error {
-	ctx := context.Background()
-	proxy := exec.Command("expediter", "proxy", "--config", config)
-	proxy.Stderr = os.Stderr
-	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: proxy}, nil)
+func (c calls) call(name, args string) (text string, failed bool) {
+	c.Helper()
+	text, failed, err := callText(c.Context(), c.session, []string{name, args})
 	if err != nil {
-		return err
+		c.Fatalf("%s: %v", name, err)
 	}
-	var errs []error
-	for _, step := range steps {
-		name, arguments, _ := strings.Cut(step, "=")
-		switch name {
-		case "list":
-			list, err := session.ListTools(ctx, nil)
+	return text, failed
+}
+
+// gone reports that a process has ended and has been waited for.
+func gone(t *testing.T, pid string) bool {
+	t.Helper()
+	n, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return errors.Is(syscall.Kill(n, 0), syscall.ESRCH)
+}
+
+func TestProxyEndsBySignalWithItsServers(t *testing.T) {
+	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		t.Run(signal.String(), func(t *testing.T) {
+			cmd := exec.Command("expediter", "proxy", "--config", proxyConfig(t, "mcpServers: {one: {command: mcp-server}}\n"))
+			in, err := cmd.StdinPipe()
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
-			for _, t := range list.Tools {
-				fmt.Println("tool", t.Name)
-			}
-		case "break":
-			errs = append(errs, os.WriteFile(os.Getenv("BROKEN"), nil, 0o600))
-		case "mend":
-			errs = append(errs, os.Remove(os.Getenv("BROKEN")))
-		default:
-			r, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
+			defer in.Close()
+			out, err := cmd.StdoutPipe()
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
-			for _, c := range r.Content {
-				if t, ok := c.(*mcp.TextContent); ok {
-					fmt.Println(name, r.IsError, t.Text)
-				}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: in}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A pipe that broke, as that of a server that ends, is no reason to.
+			if err := cmd.Process.Signal(syscall.SIGPIPE); err != nil {
+				t.Fatal(err)
+			}
+			pid, _ := calls{t, session}.call("pid", `{"text":""}`)
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			// Its input stays open: the signal alone ends it.
+			if state, err := cmd.Process.Wait(); err != nil || state.ExitCode() != 0 {
+				t.Errorf("the proxy ended with %v (%v), want status 0", state, err)
+			}
+			if !gone(t, pid) {
+				t.Errorf("the server %s is still there", pid)
+			}
+		})
+	}
+}
+
+func TestProxyEndsWithItsClient(t *testing.T) {
+	cmd := exec.Command("expediter", "proxy", "--config", proxyConfig(t, "mcpServers: {one: {command: mcp-server}}\n"))
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, _ := calls{t, session}.call("pid", `{"text":""}`)
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+	if !gone(t, pid) {
+		t.Errorf("the server %s is still there", pid)
+	}
+}
+
+// bearer adds a token to each request.
+type bearer string
+
+func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+// listening starts a proxy on HTTP and returns its URL.
+func listening(t *testing.T, address, config string) string {
+	t.Helper()
+	cmd := exec.Command("expediter", "proxy", "--listen", address, "--config", proxyConfig(t, config))
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	found := make(chan string, 1)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for lines := bufio.NewScanner(log); lines.Scan(); {
+			if m := regexp.MustCompile(`"url": "(.*?)"`).FindStringSubmatch(lines.Text()); m != nil {
+				found <- m[1]
 			}
 		}
+	}()
+	t.Cleanup(func() {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the proxy ended with %v", err)
+		}
+	})
+	select {
+	case url := <-found:
+		return url
+	case <-ended:
+		t.Fatal("the proxy ended")
+	case <-time.After(30 * time.Second):
+		t.Fatal("the proxy does not listen")
 	}
-	return errors.Join(append(errs, session.Close())...)
+	return ""
+}
+
+func connectHTTP(ctx context.Context, url string, client *http.Client) (*mcp.ClientSession, error) {
+	return mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: client}, nil)
+}
+
+func TestProxyListens(t *testing.T) {
+	url := listening(t, "localhost:0", "mcpServers: {one: {command: mcp-server}}\n")
+	session, err := connectHTTP(t.Context(), url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, failed := (calls{t, session}).call("read_note", `{"text":"x"}`); got != "note x" || failed {
+		t.Errorf("got %q, error %t", got, failed)
+	}
+	// The session's stream stays open: the end of the proxy does not wait for it.
+}
+
+func TestProxyListensWithToken(t *testing.T) {
+	t.Setenv("LISTEN_TOKEN", "sesame-open")
+	url := listening(t, ":0", "mcpServers: {one: {command: mcp-server}}\nproxy: {listen_token: '${LISTEN_TOKEN}'}\n")
+	url = strings.Replace(url, "[::]", "127.0.0.1", 1)
+	if _, err := connectHTTP(t.Context(), url, nil); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
+		t.Errorf("without a token: got %v", err)
+	}
+	session, err := connectHTTP(t.Context(), url, &http.Client{Transport: bearer("sesame-open")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if got, _ := (calls{t, session}).call("read_note", `{"text":"x"}`); got != "note x" {
+		t.Errorf("got %q", got)
+	}
 }

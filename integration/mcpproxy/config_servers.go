@@ -16,9 +16,14 @@ const maxServerName = 128
 // servers reads those of every key that holds some.
 func (r *configReader) servers(root *document.Node) []Server {
 	var list []Server
-	lists, lines := 0, map[string]int{}
+	r.eachServer(root, func(name string, n *document.Node) { list = append(list, r.server(name, n)) })
+	return list
+}
+
+// eachServer finds the servers; f reads one.
+func (r *configReader) eachServer(root *document.Node, f func(name string, n *document.Node)) {
+	lines := map[string]int{}
 	for _, n := range serverLists(root) {
-		lists++
 		if n.Kind != document.Mapping {
 			r.fail(n, "want a mapping, found "+n.Kind.String(), "write each server's name, and below it its command or its url")
 			continue
@@ -31,13 +36,12 @@ func (r *configReader) servers(root *document.Node) []Server {
 			}
 			lines[name] = key.Line
 			r.serverName(key)
-			list = append(list, r.server(name, item))
+			f(name, item)
 		}
 	}
-	if len(list) == 0 && len(r.problems) == 0 && root.Kind == document.Mapping {
+	if len(lines) == 0 && len(r.problems) == 0 && root.Kind == document.Mapping {
 		r.fail(root, "no server", "add mcpServers as in the file of an MCP client: a name, and below it command or url")
 	}
-	return list
 }
 
 // serverLists are the nodes that hold servers.
