@@ -287,8 +287,8 @@ func TestHTTPServerGoneAndBack(t *testing.T) {
 	r := startUp(t, s.config(), Options{}, nil)
 	addr := s.Listener.Addr().String()
 	done := r.hang(t.Context(), t)
+	s.Listener.Close() // first, so that nobody connects in between
 	s.CloseClientConnections()
-	s.Listener.Close()
 	if err := next(t, done, "end of the call"); !errors.Is(err, errLost) {
 		t.Errorf("call when the network was cut: got %v, want errLost", err)
 	}
