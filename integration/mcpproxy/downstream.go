@@ -172,6 +172,12 @@ func badParams(err error) error {
 
 // beside lets the SDK answer, and does what else there is to do.
 func (p *Proxy) beside(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error) {
+	if method == "subscriptions/listen" { // lasts as long as a session does
+		if !p.listens.TryAcquire(1) {
+			return nil, errFull
+		}
+		defer p.listens.Release(1)
+	}
 	res, err := next(ctx, method, req)
 	ss, ok := req.GetSession().(*mcp.ServerSession)
 	if err != nil || !ok {

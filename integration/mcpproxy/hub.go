@@ -40,14 +40,15 @@ type Proxy struct {
 	env Env
 	log *zap.Logger
 
-	server *mcp.Server
-	ups    []*upstream // in the order of the config, without the disabled
-	calls  *semaphore.Weighted
-	ctx    context.Context // of the upstreams and all that is done for nobody in particular
-	cancel context.CancelFunc
-	work   context.Context // of the clients' requests
-	stop   context.CancelFunc
-	group  errgroup.Group
+	server  *mcp.Server
+	ups     []*upstream // in the order of the config, without the disabled
+	calls   *semaphore.Weighted
+	listens *semaphore.Weighted // streams of clients without sessions
+	ctx     context.Context     // of the upstreams and all that is done for nobody in particular
+	cancel  context.CancelFunc
+	work    context.Context // of the clients' requests
+	stop    context.CancelFunc
+	group   errgroup.Group
 
 	settled chan struct{} // closed when every server has come up or failed once
 
@@ -83,6 +84,7 @@ func New(cfg Config, o Env) (*Proxy, error) {
 	p := &Proxy{
 		cfg: cfg, env: o, log: o.Log,
 		calls:    semaphore.NewWeighted(int64(or(cfg.Proxy.MaxInFlight, defaultInFlight))),
+		listens:  semaphore.NewWeighted(int64(or(cfg.Proxy.MaxSessions, defaultSessions))),
 		settled:  make(chan struct{}),
 		state:    map[*upstream]status{},
 		sessions: map[any]*session{},

@@ -125,7 +125,7 @@ func (r *request) rounds(ctx context.Context, u *upstream, method string, params
 		}
 		answers, rpc := r.askAll(ctx, asked)
 		if rpc != nil {
-			return answer{Error: rpc}, nil
+			return answer{}, rpc // not the server's doing
 		}
 		with = setMember(setMember(slices.Clone(with), "inputResponses", answers), "requestState", state)
 		if state == nil {
@@ -245,9 +245,12 @@ func (r *request) progress(params json.RawMessage) {
 // request which nothing decides on.
 func (r *request) pass(ctx context.Context, u *upstream, method string, with ...member) (json.RawMessage, error) {
 	a, err := r.rounds(ctx, u, method, r.raw, with...)
+	var rpc *jsonrpc.Error
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
+	case errors.As(err, &rpc):
+		return nil, rpc
 	case err != nil:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError,
 			Message: fmt.Sprintf("server %s: %s", u.name(), redact.Text(err.Error(), 512))}

@@ -483,3 +483,21 @@ func TestServeEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestClientThatCannotAnswer: that a client does not answer a server's question
+// is an error of the client, not an answer of the server.
+func TestClientThatCannotAnswer(t *testing.T) {
+	up := newPeer()
+	up.asking()
+	p := newProxy(t, up.http(t, true))
+	c := newLineClient(t, p)
+	if _, e := c.call(t, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`); e != "" {
+		t.Fatal(e)
+	}
+	c.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for range 12 { // more than open a circuit
+		if raw, e := c.call(t, "tools/call", `{"name":"input","arguments":{}}`); !strings.Contains(e, "elicitation") {
+			t.Fatalf("got %s %s, want an error that names the elicitation", raw, e)
+		}
+	}
+}

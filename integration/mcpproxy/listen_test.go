@@ -317,3 +317,26 @@ func TestTooManySessions(t *testing.T) {
 		t.Errorf("a second session when the first is idle: %s", e)
 	}
 }
+
+// TestTooManyListeners: a stream of a client without a session counts as one.
+func TestTooManyListeners(t *testing.T) {
+	p, err := New(Config{Proxy: Options{MaxSessions: 1}}, Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	const method = "subscriptions/listen"
+	c := &httpClient{url: frontOf(t, p).URL, version: newest}
+	listen := func() *http.Response {
+		return c.post(t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"notifications":{"toolsListChanged":true},"_meta":{`+modernMeta+`}}}`,
+			http.Header{"Mcp-Method": {method}})
+	}
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(listen().Body, first); err != nil {
+		t.Fatal(err) // the acknowledgement
+	}
+	body, err := io.ReadAll(listen().Body)
+	if err != nil || !strings.Contains(string(body), "too many sessions") {
+		t.Errorf("a second stream: %s (%v)", body, err)
+	}
+}
