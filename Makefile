@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
 COUNT ?= 6
 
-.PHONY: build test race vet lint fuzz bench hookbench hookproof evidence huge ci
+.PHONY: build test race vet lint fuzz bench hookbench hookproof evidence huge mcpservers ci
 
 build:
 	go build -o expediter-cli ./cmd/expediter
@@ -55,6 +55,15 @@ evidence:
 HUGE ?= 5
 huge:
 	go test ./internal/trace -count 1 -timeout 30m -run '^TestHuge' -huge $(HUGE) -v
+
+# The proxy in front of three public MCP servers. It needs Node 18 or later with
+# npm, and keeps them in the folder of test caches.
+MCP_SERVERS ?= $(shell go env GOCACHE)/expediter-mcpservers
+mcpservers:
+	mkdir -p $(MCP_SERVERS)
+	cp cmd/expediter/testdata/mcpservers/package*.json $(MCP_SERVERS)
+	npm ci --prefix $(MCP_SERVERS) --ignore-scripts --no-audit --no-fund
+	MCP_SERVERS=$(MCP_SERVERS) go test ./cmd/expediter -count 1 -run '^TestProxyOfRealServers$$' -v
 
 ci:
 	.ci/run
