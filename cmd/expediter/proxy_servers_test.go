@@ -95,7 +95,10 @@ func TestProxyOfRealServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	kill(t, filepath.Join(dir, "pid"))
-	skip := c.until(func() (string, bool) { text, failed := c.call("read_text_file", read); return text, failed && strings.Contains(text, "SKIP") })
+	skip := c.until(func() (string, bool) {
+		text, failed := c.call("read_text_file", read)
+		return text, failed && strings.Contains(text, "SKIP")
+	})
 	t.Log(skip)
 	for _, want := range []string{"files", "search_nodes", "search what was noted of the file", "notes alone"} {
 		if !strings.Contains(skip, want) {
