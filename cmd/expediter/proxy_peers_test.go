@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,6 +42,10 @@ func mcpServer() {
 		add("read_note", "Reads a note. It is kept in a file.", &mcp.ToolAnnotations{ReadOnlyHint: true}, func(in text) string { return "note " + in.Text })
 		add("wipe_notes", "", &mcp.ToolAnnotations{DestructiveHint: &yes}, func(text) string { return "wiped" })
 		add("pid", "The server's process", nil, func(text) string { return fmt.Sprint(os.Getpid()) })
+		mcp.AddTool(s, &mcp.Tool{Name: "fetch_note", Description: "Fetches a note"},
+			func(context.Context, *mcp.CallToolRequest, text) (*mcp.CallToolResult, any, error) {
+				return nil, nil, errors.New("dial tcp 10.1.2.3:443: connect: connection refused")
+			})
 		add("die", "Ends the server in mid-call", nil, func(text) string { os.Exit(3); return "" })
 	}
 	_ = s.Run(context.Background(), &mcp.StdioTransport{})
@@ -100,6 +105,7 @@ func operate(ctx context.Context, session *mcp.ClientSession, op []string) error
 				if op[0] == "call" || ctx.Err() != nil {
 					return err
 				}
+				<-time.After(20 * time.Millisecond)
 				continue
 			}
 			fmt.Printf("%s: error %t: %s\n", op[1], failed, text)
