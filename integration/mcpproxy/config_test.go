@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -226,4 +227,37 @@ func FuzzReadConfig(f *testing.F) {
 			seen[s.Name] = true
 		}
 	})
+}
+
+// Files that are shown are good files.
+func TestShownConfigs(t *testing.T) {
+	read := func(path string) string {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	shown := []string{read("../../examples/proxy/proxy.yaml")}
+	for _, page := range []string{"../../docs/proxy.md", "../../README.md"} {
+		found := 0
+		for _, m := range regexp.MustCompile("(?ms)^```(?:yaml|json)\n(.*?)^```$").FindAllStringSubmatch(read(page), -1) {
+			if strings.Contains(m[1], "mcpServers") {
+				shown = append(shown, m[1])
+				found++
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s shows no configuration", page)
+		}
+	}
+	for _, text := range shown {
+		c, err := ReadConfig("shown", []byte(text), testEnv)
+		if err != nil || len(c.Warnings) > 0 {
+			t.Errorf("%v %v in\n%s", err, c.Warnings, text)
+		}
+		if err == nil && checkDecisions(c) != nil {
+			t.Errorf("%v in\n%s", checkDecisions(c), text)
+		}
+	}
 }
