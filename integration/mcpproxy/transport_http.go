@@ -31,8 +31,8 @@ const (
 
 // web is what all HTTP requests to one server go through, as the transport of
 // the SDK's own. It adds what the server's configuration says, keeps what each
-// answer said for the call that it belongs to, and shows the SDK none that it
-// would end the whole connection for.
+// answer said for the call that it belongs to, and shows the SDK only whether
+// that was taken: it would end the whole connection for one bad answer.
 type web struct {
 	endpoint *url.URL
 	header   http.Header
@@ -53,6 +53,7 @@ type exchange struct {
 	reason   string            // of a refusal, cleaned
 	body     []byte            // of a refusal
 	messages []jsonrpc.Message // of an answer that is no stream
+	stream   *http.Response    // of one that is
 
 	sent atomic.Bool // a connection was there: the server may have seen it
 	mu   sync.Mutex
@@ -107,12 +108,12 @@ func (w *web) client() *http.Client {
 }
 
 func (w *web) connect(ctx context.Context) (mcp.Connection, error) {
-	t := &mcp.StreamableClientTransport{Endpoint: w.endpoint.String(), HTTPClient: w.client(), MaxEventSize: -1} // bounded by streamed
+	t := &mcp.StreamableClientTransport{Endpoint: w.endpoint.String(), HTTPClient: w.client()}
 	return t.Connect(ctx)
 }
 
-// RoundTrip sends one request. Of the answers to a POST the SDK sees those that
-// are streams, and otherwise only whether it was taken.
+// RoundTrip sends one request. Of the answer to a POST the SDK sees only whether
+// it was taken.
 func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 	x, _ := req.Context().Value(exchangeKey{}).(*exchange)
 	resp, err := w.base.RoundTrip(w.dressed(req, x))
@@ -120,7 +121,11 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	if x == nil { // nobody waits for what came of it
-		x = &exchange{failed: func(error) {}}
+		_ = resp.Body.Close()
+		if resp.StatusCode >= 300 {
+			return plain(req, resp, http.StatusServiceUnavailable), nil
+		}
+		return plain(req, resp, http.StatusAccepted), nil
 	}
 	x.status = resp.StatusCode
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -129,8 +134,7 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.refused(x, resp)
 		return plain(req, resp, http.StatusServiceUnavailable), nil
 	case kind == "text/event-stream":
-		resp.Body = &streamed{body: resp.Body, limit: w.limit, left: w.limit, x: x}
-		return resp, nil
+		x.stream = resp
 	case kind == "application/json":
 		w.message(x, resp)
 	case resp.StatusCode == http.StatusOK && resp.ContentLength != 0:
@@ -247,39 +251,6 @@ func readAll(r io.Reader, length, limit int64) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// streamed bounds the events of a stream.
-type streamed struct {
-	body        io.ReadCloser
-	limit, left int64
-	x           *exchange
-	newline     bool // the last byte read ended a line
-}
-
-func (s *streamed) Read(p []byte) (int, error) {
-	n, err := s.body.Read(p)
-	s.left -= int64(n)
-	for i := n - 1; i >= 0; i-- { // an event ends with an empty line
-		before := s.newline
-		if i > 0 {
-			before = p[i-1] == '\n'
-		}
-		if before && (p[i] == '\n' || p[i] == '\r') {
-			s.left = s.limit - int64(n-i)
-			break
-		}
-	}
-	if n > 0 {
-		s.newline = p[n-1] == '\n'
-	}
-	if s.left < 0 {
-		s.x.fail(errTooLarge)
-		return 0, errTooLarge
-	}
-	return n, err
-}
-
-func (s *streamed) Close() error { return s.body.Close() }
-
 // post is call over HTTP: a request of its own, whose answer is a message or a
 // stream that ends with it.
 func (l *link) post(ctx context.Context, req *jsonrpc.Request, id int64, p *pending) (answer, error) {
@@ -293,10 +264,13 @@ func (l *link) post(ctx context.Context, req *jsonrpc.Request, id int64, p *pend
 	defer context.AfterFunc(l.ctx, cancel)()
 	err := l.conn.Write(sending, req)
 	for _, m := range x.messages {
-		l.handle(m)
+		l.handle(ctx, m)
+	}
+	if x.stream != nil {
+		go func() { defer cancel(); l.follow(sending, x, req.ID) }()
 	}
 	var a answer
-	if err != nil && len(x.messages) == 0 {
+	if x.stream == nil && len(x.messages) == 0 {
 		a, err = l.refused(ctx, id, x, err)
 	} else {
 		a, err = l.await(ctx, id, p, x)

@@ -77,8 +77,7 @@ type upstream struct {
 	link     *link           // nil: down
 	renewing chan struct{}   // closed when the session that is being made anew is there, or is not; nil: none is
 	listed   []rawTool       // the last known, also when down
-	hello    json.RawMessage // the same, of what the server said about itself
-	offers   json.RawMessage // its capabilities
+	offers   json.RawMessage // the same, of its capabilities
 	revision string
 	downErr  error // why it is down; nil: it is up, or has not been tried
 }
@@ -176,6 +175,16 @@ func (u *upstream) check(ctx context.Context) error {
 		return err
 	}
 	return l.check(ctx)
+}
+
+// notify sends a notification to the server; nothing while it is down.
+func (u *upstream) notify(method string, params json.RawMessage) {
+	u.mu.Lock()
+	l := u.link
+	u.mu.Unlock()
+	if l != nil && !l.isStale() {
+		l.notify(method, params)
+	}
 }
 
 // connected returns the link for a call, and waits for a session that is being

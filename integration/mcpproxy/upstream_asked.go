@@ -8,13 +8,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// ask answers a request of the server: sampling, elicitation, roots, ping.
-func (l *link) ask(req *jsonrpc.Request) {
+// ask answers a request of the server: sampling, elicitation, roots, ping. Who
+// answers it is given the values of the call's context that it came with.
+func (l *link) ask(from context.Context, req *jsonrpc.Request) {
 	if req.Method == "ping" {
 		go l.write(&jsonrpc.Response{ID: req.ID, Result: json.RawMessage("{}")})
 		return
 	}
-	ctx, cancel := context.WithTimeout(l.ctx, askedFor)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(from), askedFor)
 	refusal := l.admit(req, cancel)
 	if refusal != nil {
 		cancel()
@@ -23,6 +24,7 @@ func (l *link) ask(req *jsonrpc.Request) {
 	}
 	go func() {
 		defer cancel()
+		defer context.AfterFunc(l.ctx, cancel)()
 		result, fault := l.in.request(ctx, req.Method, req.Params)
 		l.extendAll()
 		l.mu.Lock()

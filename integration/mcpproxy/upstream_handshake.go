@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -58,7 +57,7 @@ func (l *link) initialized(ctx context.Context, a answer) error {
 	if knownLegacy([]string{said.ProtocolVersion}) == "" {
 		return fmt.Errorf("initialize: the server speaks revision %.20q, which the proxy does not know", said.ProtocolVersion)
 	}
-	l.version, l.hello, l.capabilities = said.ProtocolVersion, a.Result, field(a.Result, "capabilities")
+	l.version, l.capabilities = said.ProtocolVersion, field(a.Result, "capabilities")
 	if l.web != nil {
 		l.web.version.Store(&said.ProtocolVersion)
 	}
@@ -74,7 +73,7 @@ func (l *link) discover(ctx context.Context, asks bool) error {
 		return err
 	}
 	if a.Error == nil {
-		l.hello, l.capabilities = a.Result, field(a.Result, "capabilities")
+		l.capabilities = field(a.Result, "capabilities")
 		return nil
 	}
 	l.version = ""
@@ -104,28 +103,6 @@ func (l *link) check(ctx context.Context) error {
 	return err
 }
 
-// instead answers what a server of 2026-07-28 has no method for.
-func (l *link) instead(ctx context.Context, method string, params json.RawMessage) (answer, bool) {
-	if !l.modern() {
-		return answer{}, false
-	}
-	switch method {
-	case "ping":
-		if l.check(ctx) != nil {
-			return answer{}, false
-		}
-	case "logging/setLevel":
-		var level string
-		if json.Unmarshal(field(params, "level"), &level) != nil {
-			return answer{}, false
-		}
-		l.logLevel.Store(&level)
-	default:
-		return answer{}, false
-	}
-	return answer{Result: json.RawMessage("{}")}, true
-}
-
 // sessionGone reports an answer that says that the server does not know the
 // session, and so has done nothing.
 func (l *link) sessionGone(a answer) bool {
@@ -144,56 +121,4 @@ func (l *link) sessionGone(a answer) bool {
 		}
 	}
 	return false
-}
-
-// subscribe opens what a server needs to say that something has changed.
-func (l *link) subscribe() {
-	switch {
-	case l.modern():
-		if wanted := l.changes(); wanted != nil {
-			go l.hear(wanted)
-		}
-	case l.web != nil:
-		go l.listen(l.web.client())
-	}
-}
-
-// changes are the params of subscriptions/listen; nil: the server announces
-// none.
-func (l *link) changes() json.RawMessage {
-	kinds := map[string]bool{}
-	for _, kind := range []string{"tools", "prompts", "resources"} {
-		if string(field(field(l.capabilities, kind), "listChanged")) == "true" {
-			kinds[kind+"ListChanged"] = true
-		}
-	}
-	if len(kinds) == 0 {
-		return nil
-	}
-	params, _ := json.Marshal(map[string]any{"notifications": kinds}) // booleans are always fit for JSON
-	return params
-}
-
-// hear holds a subscription until the link ends or the server refuses it.
-func (l *link) hear(params json.RawMessage) {
-	ctx, cancel := context.WithCancelCause(l.ctx)
-	defer cancel(nil)
-	go func() { // a subscription does not keep a retired link from ending
-		select {
-		case <-l.stale:
-			cancel(errRetired)
-		case <-ctx.Done():
-		}
-	}()
-	for wait := newBackoff(); ; {
-		began := time.Now()
-		a, err := l.call(ctx, "subscriptions/listen", params, &pending{})
-		if ctx.Err() != nil || errors.Is(err, errDown) || err == nil && a.Error != nil && a.Status < 500 {
-			return
-		}
-		if time.Since(began) > steady {
-			wait.Reset()
-		}
-		pause(ctx, wait.NextBackOff())
-	}
 }

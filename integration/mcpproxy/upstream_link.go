@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +20,8 @@ const (
 	maxAsked   = 64               // requests of one server under way at a time
 	askedFor   = time.Hour        // the longest that a human may take over one
 	writeFor   = 10 * time.Second // what is sent beside the calls
-	drainAfter = 2 * time.Second  // a stream that its server keeps open behind its answer
+	abandonFor = time.Second
+	drainAfter = 2 * time.Second // a stream that its server keeps open behind its answer
 )
 
 // errRetired ends a link that another one has replaced.
@@ -33,8 +36,7 @@ type link struct {
 	in   linkEvents
 
 	version      string                           // of the protocol; set by the handshake, before any call of others
-	hello        json.RawMessage                  // what the server said about itself
-	capabilities json.RawMessage                  // the same, of that
+	capabilities json.RawMessage                  // as the server said in the handshake
 	headers      atomic.Pointer[map[string][]arg] // of the tools' arguments, by tool; HTTP of 2026-07-28 only
 	logLevel     atomic.Pointer[string]           // what a 2026-07-28 server is told with each request; nil: nothing
 
@@ -43,7 +45,10 @@ type link struct {
 	stale  chan struct{} // closed when no new call may begin on it
 	ended  chan struct{} // closed when the connection and its process have ended
 
+	rehear chan struct{} // takes one: what the subscription is for has changed
+
 	mu      sync.Mutex
+	watched map[string]bool            // resources that a 2026-07-28 server tells the changes of
 	last    int64                      // the last id given
 	calls   map[int64]*pending         // under way
 	asked   map[any]context.CancelFunc // the server's own requests under way, by id
@@ -69,11 +74,13 @@ type pending struct {
 
 func newLink(ctx context.Context, conn mcp.Connection, w *web, log *zap.Logger, in linkEvents) *link {
 	l := &link{conn: conn, web: w, log: log, in: in, stale: make(chan struct{}), ended: make(chan struct{}),
+		rehear: make(chan struct{}, 1), watched: map[string]bool{},
 		calls: map[int64]*pending{}, asked: map[any]context.CancelFunc{}}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	go l.read()
 	go func() {
 		<-l.ctx.Done()
+		l.abandon()
 		_ = conn.Close() // what went wrong is the cause
 		close(l.ended)
 	}()
@@ -127,24 +134,27 @@ func (l *link) read() {
 			l.cancel(err)
 			return
 		}
-		l.handle(msg)
+		l.handle(l.ctx, msg)
 	}
 }
 
-func (l *link) handle(msg jsonrpc.Message) {
+// handle takes in one message. ctx is that of the call on whose stream it came,
+// or the link's.
+func (l *link) handle(ctx context.Context, msg jsonrpc.Message) {
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
 		l.answered(msg)
 	case *jsonrpc.Request:
 		switch {
 		case msg.IsCall():
-			l.ask(msg)
+			l.ask(ctx, msg)
 		case msg.Method == "notifications/progress":
 			l.progressed(msg.Params)
 		case msg.Method == "notifications/cancelled":
 			l.forget(msg.Params)
+		case msg.Method == "notifications/subscriptions/acknowledged":
 		case l.in.notify != nil:
-			l.in.notify(msg.Method, msg.Params)
+			l.in.notify(msg.Method, withoutSubscription(msg.Params))
 		}
 	}
 }
@@ -223,6 +233,9 @@ func (l *link) begin(p *pending) (int64, error) {
 func (l *link) end(id int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.err() != nil {
+		return // abandon tells of it
+	}
 	delete(l.calls, id)
 	if l.retired != nil && len(l.calls) == 0 {
 		l.cancel(l.retired)
@@ -292,6 +305,25 @@ func (l *link) tellCancelled(id int64, cause error) {
 	}
 	params, _ := json.Marshal(map[string]any{"requestId": id, "reason": cancelReason(cause)})
 	go l.notify("notifications/cancelled", params)
+}
+
+// abandon tells a server over HTTP that nobody waits any more for what was under
+// way when the link ended: unlike a process it would go on.
+func (l *link) abandon() {
+	if l.web == nil || l.modern() {
+		return
+	}
+	l.mu.Lock()
+	ids := slices.Collect(maps.Keys(l.calls))
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), abandonFor)
+	defer cancel()
+	for _, id := range ids {
+		params := encode(map[string]any{"requestId": id, "reason": "the connection is being closed"})
+		if l.conn.Write(ctx, &jsonrpc.Request{Method: "notifications/cancelled", Params: params}) != nil {
+			return
+		}
+	}
 }
 
 func cancelReason(cause error) string {

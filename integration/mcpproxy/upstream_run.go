@@ -108,7 +108,7 @@ func (u *upstream) connect(ctx context.Context) (*link, error) {
 	}
 	l.subscribe()
 	u.mu.Lock()
-	u.link, u.listed, u.hello, u.offers, u.revision, u.downErr = l, tools, l.hello, l.capabilities, l.version, nil
+	u.link, u.listed, u.offers, u.revision, u.downErr = l, tools, l.capabilities, l.version, nil
 	u.renewedLocked()
 	u.mu.Unlock()
 	u.log.Info("connected", zap.String("revision", l.version), zap.Int("tools", len(tools)))
