@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -189,5 +190,42 @@ func TestProxyListensWithToken(t *testing.T) {
 	defer session.Close()
 	if got, _ := (calls{t, session}).call("read_note", `{"text":"x"}`); got != "note x" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// What a proxy did that is killed outright is in its journal, its servers end,
+// and the next one begins beside it.
+func TestProxyKilled(t *testing.T) {
+	journals := t.TempDir()
+	config := proxyConfig(t, "mcpServers: {one: {command: mcp-server}}\n")
+	start := func() (*exec.Cmd, calls) {
+		cmd := exec.Command("expediter", "proxy", "--config", config, "--journal-dir", journals)
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cmd, calls{t, session}
+	}
+	cmd, c := start()
+	pid, _ := c.call("pid", `{"text":""}`)
+	c.call("fetch_note", `{"text":""}`)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := callText(t.Context(), c.session, []string{"pid"}); err == nil {
+		t.Error("a call of a killed proxy has a result")
+	}
+	_ = c.session.Close() // says that it was killed
+	if got, want := verbsOf(t, journals, "one/fetch_note"), []string{"CALL"}; !cmp.Equal(got, want) {
+		t.Errorf("decisions: got %v, want %v", got, want)
+	}
+	c.until(func() (string, bool) { return "the server " + pid + " is there", gone(t, pid) })
+	_, again := start()
+	again.says("read_note", `{"text":"x"}`, false, "note x")
+	if err := again.session.Close(); err != nil {
+		t.Error(err)
+	}
+	if files, _ := filepath.Glob(filepath.Join(journals, "*.jsonl")); len(files) != 2 {
+		t.Errorf("got the journals %v, want two", files)
 	}
 }
