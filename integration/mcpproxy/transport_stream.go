@@ -125,10 +125,18 @@ func (l *link) events(ctx context.Context, resp *http.Response, id jsonrpc.ID) (
 			}
 		}
 		if len(text) == 0 {
-			g.done = l.event(ctx, bytes.Join(data, []byte("\n")), id) || g.done
+			g.done = l.event(ctx, joined(data), id) || g.done
 			data, size = nil, 0
 		}
 	}
+}
+
+// joined is the data of an event, without a copy if it is one line.
+func joined(data [][]byte) []byte {
+	if len(data) == 1 {
+		return data[0]
+	}
+	return bytes.Join(data, []byte("\n"))
 }
 
 // event hands over the messages of one event, and reports whether the call's
