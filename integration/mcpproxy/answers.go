@@ -118,8 +118,9 @@ func (c *client) skipAnswer(t target, d expediter.Decision, more string) json.Ra
 	}
 	text := "expediter: SKIP. "
 	if gone(d) {
-		_, since := c.outageOf(t.up).words()
-		v.Server, v.Since = t.up.name(), stamp(since.UnixMilli())
+		o := c.outageOf(t.up)
+		_, since := o.words()
+		v.Server, v.Since, v.Cause = t.up.name(), stamp(since.UnixMilli()), o.category()
 		v.Next, v.Unit, v.RetryAfterMS = 0, "", 0
 		text += c.why(t, d, told) + " " + told.Route(d.Route) +
 			" It is being connected anew; the next request after that is made. Tools of other servers are not affected."

@@ -29,6 +29,7 @@ type Server struct {
 	Dir      string            // empty: the proxy's
 	URL      string
 	Header   map[string]string
+	OAuth    *OAuth        // of URL; nil: the proxy does not log in
 	Timeout  time.Duration // of one call; 0: Options.Deadline
 	Disabled bool          // not started, its tools not shown
 }

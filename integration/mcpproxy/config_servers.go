@@ -75,7 +75,7 @@ func isControl(c rune) bool {
 
 // Keys of a server: ours, and those of clients that look like one of ours.
 var (
-	ownKeys = []string{"command", "args", "env", "cwd", "url", "headers", "timeout", "disabled", "enabled", "type"}
+	ownKeys = []string{"command", "args", "env", "cwd", "url", "headers", "timeout", "disabled", "enabled", "type", "oauth"}
 	foreign = map[string]bool{"dev": true, "auth": true, "cmd": true, "gateway": true, "serverUrl": true, "httpUrl": true,
 		"includeTools": true, "excludeTools": true, "enabledTools": true, "disabledTools": true, "allowedTools": true, "tools": true}
 )
@@ -85,7 +85,6 @@ var (
 var refused = map[string][2]string{
 	"envFile":       {"the proxy reads no envFile", `write the variables below env, as "${NAME}"`},
 	"headersHelper": {"the proxy runs no headersHelper", `write the headers below headers, as "Bearer ${NAME}"`},
-	"oauth":         {"the proxy cannot log in by OAuth", `write a token below headers, as "Bearer ${NAME}", and remove the key`},
 }
 
 func (r *configReader) server(name string, n *document.Node) Server {
@@ -111,6 +110,7 @@ func (r *configReader) server(name string, n *document.Node) Server {
 	s.Header = r.pairs(n.Key("headers"), r.headerName)
 	s.Timeout = r.timeout(n.Key("timeout"))
 	at := r.address(n, &s)
+	s.OAuth = r.oauth(n, s)
 	r.kind(n, at)
 	r.otherKeys(n)
 	return s

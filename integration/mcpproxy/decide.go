@@ -137,6 +137,7 @@ func (c *client) try(ctx context.Context, t target, params json.RawMessage, forw
 // refuse is the end of a call that was allowed and never sent: its server had
 // gone in between.
 func (c *client) refuse(e *ending, t target, call expediter.CallID) {
+	c.noteDown(t.up, e.err)
 	c.meet(t.up)
 	d, err := c.engine.Refuse(call, "the server is not connected", expediter.NoStep, e.ended)
 	if err != nil { // forgotten among very many others
@@ -177,7 +178,7 @@ func (c *client) judge(ctx context.Context, t target, e ending, took time.Durati
 		if e.err != nil {
 			text = e.err.Error()
 		}
-		out.Text = redact.Text(cmp.Or(text, v.Signature), maxText)
+		out.Text = redact.Text(t.up.mask(cmp.Or(text, v.Signature)), maxText)
 		out.MayHaveTakenEffect = classify.InDoubt(v.Category, e.err) && hasEffects(f.Entry, t.tool)
 	}
 	return out

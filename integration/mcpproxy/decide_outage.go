@@ -60,6 +60,16 @@ func (c *client) serverDown(u *upstream, err error) {
 	o.note(u, err, c.now())
 }
 
+// noteDown is serverDown for who meets it before it was told.
+func (c *client) noteDown(u *upstream, err error) {
+	o := c.outageOf(u)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.why == "" && !o.met.Load() && !u.isUp() {
+		o.note(u, err, c.now())
+	}
+}
+
 // note is for who holds mu. What is known of an outage that goes on stays but
 // for the reason.
 func (o *outage) note(u *upstream, err error, at time.Time) {
@@ -175,12 +185,25 @@ func (o *outage) words() (why string, since time.Time) {
 	return o.why, o.since
 }
 
+// category is the cause of an outage; empty: there is none.
+func (o *outage) category() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.since.IsZero() {
+		return ""
+	}
+	return o.cause.String()
+}
+
 // toolKey is the engine's name of a server's tool, as target has it.
 func toolKey(u *upstream, tool string) string { return u.name() + "/" + tool }
 
 // outageCause is why a server is lost. A local server that has ended has no
 // network between; what failed there is the service itself.
 func outageCause(s Server, err error) cascade.Category {
+	if errors.Is(err, errAuth) {
+		return cascade.Auth
+	}
 	local := s.Command != ""
 	v := classify.Verdict{}
 	if err != nil {

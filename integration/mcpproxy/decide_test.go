@@ -41,7 +41,7 @@ func newBench(t testing.TB, cfg Config, tools map[string][]rawTool) *bench {
 	var lists []serverNames
 	raws := map[owner]rawTool{}
 	for _, s := range cfg.Servers {
-		u := &upstream{server: s, listed: tools[s.Name]}
+		u := &upstream{server: s, listed: tools[s.Name], mask: masker(s)}
 		setUp(u, true)
 		b.ups = append(b.ups, u)
 		l := serverNames{up: u, prefix: prefixOf(s.Name)}

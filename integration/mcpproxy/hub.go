@@ -29,6 +29,7 @@ type Env struct {
 	Log        *zap.Logger      // nil: silent
 	Store      *store.Store     // nil: none
 	JournalDir string           // empty: no journals
+	TokenDir   string           // of the tokens that a human has logged in for, for the next start; empty: memory alone
 	Now        func() time.Time // nil: time.Now
 }
 
@@ -129,7 +130,9 @@ func (p *Proxy) addServers() error {
 		}
 		seen[s.Name] = true
 		ev := upstreamEvents{up: p.upstreamUp, down: p.upstreamDown, notify: p.upstreamNotify, request: p.upstreamAsks}
-		p.ups = append(p.ups, newUpstream(s, p.cfg.Proxy, ev, p.log))
+		u := newUpstream(s, p.cfg.Proxy, ev, p.log)
+		u.auth.keepIn(p.env.TokenDir)
+		p.ups = append(p.ups, u)
 	}
 	return errors.Join(errs...)
 }

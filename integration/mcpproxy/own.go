@@ -82,6 +82,11 @@ func (c *client) statusResult() json.RawMessage {
 		}
 		return true
 	})
+	for _, u := range c.p.ups {
+		if address := u.auth.loginURL(); address != "" {
+			fmt.Fprintf(&b, "The server %s wants a login: the user is to open %s\n", redact.Text(u.name(), maxText), address)
+		}
+	}
 	for _, t := range st.Tools {
 		if t.State != breaker.Closed {
 			told := report.Told{Tool: t, At: st.At, Names: c.name}

@@ -39,6 +39,7 @@ type web struct {
 	base     *http.Transport
 	limit    int64 // bytes of one message
 	mask     func(string) string
+	auth     *authorizer            // nil: no OAuth
 	version  atomic.Pointer[string] // of a legacy session; nil: not known yet
 }
 
@@ -54,6 +55,7 @@ type exchange struct {
 	body     []byte            // of a refusal
 	messages []jsonrpc.Message // of an answer that is no stream
 	stream   *http.Response    // of one that is
+	denied   error             // why there is no token for the server
 
 	sent atomic.Bool // a connection was there: the server may have seen it
 	mu   sync.Mutex
@@ -116,7 +118,7 @@ func (w *web) connect(ctx context.Context) (mcp.Connection, error) {
 // it was taken.
 func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 	x, _ := req.Context().Value(exchangeKey{}).(*exchange)
-	resp, err := w.base.RoundTrip(w.dressed(req, x))
+	resp, err := w.send(req, x)
 	if err != nil || w.follows(resp) || req.Method != http.MethodPost {
 		return resp, err
 	}
@@ -292,6 +294,9 @@ func (l *link) refused(ctx context.Context, id int64, x *exchange, err error) (a
 		return answer{}, cause
 	}
 	switch failure := x.failure(); {
+	case x.denied != nil:
+		l.retire(x.denied) // no other call would fare better
+		return answer{}, fmt.Errorf("%w: %w", errDown, x.denied)
 	case errors.Is(failure, errTooLarge), errors.Is(failure, errLost):
 		return answer{}, failure
 	case failure != nil:

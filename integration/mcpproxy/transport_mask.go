@@ -35,6 +35,9 @@ func masker(s Server) func(string) string {
 		add(v)
 	}
 	add(urlSecrets(s.URL)...)
+	if s.OAuth != nil {
+		add(s.OAuth.ClientSecret, url.QueryEscape(s.OAuth.ClientSecret))
+	}
 	for i, a := range s.Args {
 		m := secretFlag().FindStringSubmatch(a)
 		switch {

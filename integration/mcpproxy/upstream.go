@@ -68,6 +68,7 @@ type upstream struct {
 	events upstreamEvents
 	log    *zap.Logger
 	mask   func(string) string
+	auth   *authorizer // nil: no OAuth
 	queue  *eventQueue
 
 	relist  chan struct{} // takes one: the list of tools has changed
@@ -92,8 +93,12 @@ func newUpstream(s Server, o Options, ev upstreamEvents, log *zap.Logger) *upstr
 	if o.MaxResult <= 0 {
 		o.MaxResult = defaultMaxResult
 	}
-	return &upstream{server: s, opts: o, events: ev, log: log.With(zap.String("server", s.Name)), mask: masker(s),
+	u := &upstream{server: s, opts: o, events: ev, log: log.With(zap.String("server", s.Name)), mask: masker(s),
 		queue: newEventQueue(), relist: make(chan struct{}, 1), suspect: make(chan struct{}, 1)}
+	if u.auth = newAuthorizer(s, u.mask, u.log); u.auth != nil {
+		u.mask = u.auth.mask
+	}
+	return u
 }
 
 // name is the server's, as the configuration has it.

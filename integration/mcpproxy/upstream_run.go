@@ -36,6 +36,7 @@ func (u *upstream) run(ctx context.Context) {
 	heard := make(chan struct{})
 	go func() { defer close(heard); u.queue.run() }()
 	defer func() { u.queue.close(); <-heard }()
+	defer u.auth.wait()
 	wait := newBackoff()
 	var old []*link
 	renewed := false // the last link took the place of one whose session was lost
@@ -49,7 +50,7 @@ func (u *upstream) run(ctx context.Context) {
 		l, err := u.connect(ctx)
 		if err != nil {
 			u.wentDown(ctx, err)
-			pause(ctx, max(wait.NextBackOff(), asked(err)))
+			u.auth.rest(ctx, max(wait.NextBackOff(), asked(err)))
 			continue
 		}
 		began := time.Now()
@@ -64,7 +65,7 @@ func (u *upstream) run(ctx context.Context) {
 		}
 		renewed = false
 		u.wentDown(ctx, err)
-		pause(ctx, wait.NextBackOff())
+		u.auth.rest(ctx, wait.NextBackOff())
 	}
 	u.wentDown(ctx, context.Cause(ctx))
 }
@@ -102,6 +103,7 @@ func (u *upstream) connect(ctx context.Context) (*link, error) {
 		if cause := l.err(); cause != nil { // what ended the link says more than what ended the call
 			err = cause
 		}
+		err = u.auth.advice(err)
 		l.cancel(err)
 		<-l.ended
 		return nil, err
@@ -130,6 +132,8 @@ func (u *upstream) dial(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.auth = u.auth
+	w.auth.begin(ctx)
 	conn, err := w.connect(ctx)
 	if err != nil {
 		return nil, err
