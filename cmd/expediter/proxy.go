@@ -18,7 +18,7 @@ import (
 )
 
 type proxyOptions struct {
-	config, listen, journalDir, logLevel string
+	config, listen, journalDir, tokenDir, logLevel string
 }
 
 func proxyCommand() *cobra.Command {
@@ -48,6 +48,7 @@ with a capability_map beside it if you have one. docs/proxy.md describes it, and
 	f.StringVar(&o.config, "config", "", "`file` of servers, map and policy")
 	f.StringVar(&o.listen, "listen", "", "serve Streamable HTTP at this `address`; one that is not loopback needs proxy.listen_token in the file")
 	f.StringVar(&o.journalDir, "journal-dir", "", "keep a journal of each session in this `folder`")
+	f.StringVar(&o.tokenDir, "token-dir", "", "keep the tokens of servers that you have logged in to (oauth) in this `folder`, for the next start")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	cmd.AddCommand(proxyInitCommand())
 	return cmd
@@ -70,7 +71,7 @@ func (o proxyOptions) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	p, err := mcpproxy.New(cfg, mcpproxy.Env{Log: log, JournalDir: o.journalDir})
+	p, err := mcpproxy.New(cfg, mcpproxy.Env{Log: log, JournalDir: o.journalDir, TokenDir: o.tokenDir})
 	if err != nil {
 		if l != nil {
 			err = errors.Join(err, l.Close())

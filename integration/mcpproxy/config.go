@@ -34,6 +34,17 @@ type Server struct {
 	Disabled bool          // not started, its tools not shown
 }
 
+// OAuth is how the proxy gets tokens for a server over HTTP. The zero OAuth has
+// the human log in, as a client that registers itself with the authorization
+// server.
+type OAuth struct {
+	ClientID     string   // empty: the proxy registers itself; an https URL is a client id metadata document
+	ClientSecret string   // empty: a public client
+	Scopes       []string // nil: those that the server asks for
+	Redirect     string   // http URL of this machine to which the browser comes back; empty: a free port of 127.0.0.1
+	Unattended   bool     // the secret is enough (client credentials): no human logs in
+}
+
 // Options are the limits of the proxy, the section `proxy` of its file. Zero
 // fields mean the defaults.
 type Options struct {

@@ -118,7 +118,7 @@ func (r *configReader) scopes(n *document.Node) []string {
 	if n == nil || n.Kind == document.Null {
 		return nil
 	}
-	list := []string{}
+	var list []string
 	if n.Kind == document.Scalar {
 		list = strings.Fields(r.text(n))
 	} else {

@@ -21,17 +21,6 @@ import (
 	"github.com/expediter-go/expediter/cascade/redact"
 )
 
-// OAuth is how the proxy gets tokens for a server over HTTP. The zero OAuth has
-// the human log in, as a client that registers itself with the authorization
-// server.
-type OAuth struct {
-	ClientID     string   // empty: the proxy registers itself; an https URL is a client id metadata document
-	ClientSecret string   // empty: a public client
-	Scopes       []string // nil: those that the server asks for
-	Redirect     string   // http URL of this machine to which the browser comes back; empty: a free port of 127.0.0.1
-	Unattended   bool     // the secret is enough (client credentials): no human logs in
-}
-
 // tokenWithin bounds each request to an authorization server.
 const tokenWithin = 30 * time.Second
 
@@ -67,7 +56,8 @@ type authorizer struct {
 	scopes []string        // of the token
 	login  *login          // under way; nil: none
 	past   []string        // tokens that no text may repeat, the latest last
-	tasks  sync.WaitGroup
+	over   bool            // no login may begin
+	tasks  sync.WaitGroup  // logins
 }
 
 // newAuthorizer is nil for a server without OAuth. mask hides what the server's
@@ -122,98 +112,22 @@ func (a *authorizer) begin(ctx context.Context) {
 	a.ctx = ctx
 }
 
-// wait returns when nothing is under way any more; the context of begin has
-// ended, so that no login begins.
+// wait lets no login begin, and returns when the last has ended; the context of
+// begin has.
 func (a *authorizer) wait() {
 	if a == nil {
 		return
 	}
-	a.mu.Lock() // who has begun one has counted it
+	a.mu.Lock()
+	a.over = true
 	a.mu.Unlock()
 	a.tasks.Wait()
-}
-
-// send sends a request with the token that its server wants. One that is refused
-// for its token is sent once more, with another; x hears why there is none.
-func (w *web) send(req *http.Request, x *exchange) (*http.Response, error) {
-	a := w.auth
-	if a == nil || !sameSite(w.endpoint, req.URL) {
-		return w.base.RoundTrip(w.dressed(req, x))
-	}
-	token, err := a.current(req.Context())
-	if err != nil {
-		x.deny(err)
-		if req.Body != nil {
-			_ = req.Body.Close()
-		}
-		return nil, err
-	}
-	resp, err := w.base.RoundTrip(bearing(w.dressed(req, x), token))
-	if err != nil || !wantsToken(resp) {
-		return resp, err
-	}
-	if err := a.renew(req.Context(), token, resp); err != nil {
-		if resp.StatusCode == http.StatusUnauthorized {
-			x.deny(err)
-		}
-		return resp, nil
-	}
-	again := w.dressed(req, x)
-	if req.Body != nil && req.Body != http.NoBody {
-		if req.GetBody == nil {
-			return resp, nil
-		}
-		if again.Body, err = req.GetBody(); err != nil {
-			return resp, nil
-		}
-	}
-	_ = resp.Body.Close()
-	a.mu.Lock()
-	token = a.token
-	a.mu.Unlock()
-	return w.base.RoundTrip(bearing(again, token))
-}
-
-// deny notes why a request has no token.
-func (x *exchange) deny(err error) {
-	if x != nil {
-		x.denied = err
-	}
-}
-
-func bearing(req *http.Request, token *oauth2.Token) *http.Request {
-	if token != nil {
-		req.Header.Set("Authorization", "Bearer "+token.AccessToken)
-	}
-	return req
-}
-
-// wantsToken reports an answer that another token might change.
-func wantsToken(resp *http.Response) bool {
-	return resp.StatusCode == http.StatusUnauthorized ||
-		resp.StatusCode == http.StatusForbidden && bearerParam(resp.Header, "error") == "insufficient_scope"
-}
-
-// bearerParam is what a challenge says; empty: nothing.
-func bearerParam(h http.Header, key string) string {
-	challenges, err := oauthex.ParseWWWAuthenticate(h.Values("WWW-Authenticate"))
-	if err != nil {
-		return ""
-	}
-	for _, c := range challenges {
-		if v := c.Params[key]; c.Scheme == "bearer" && v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 // current is the token for a request, renewed if it has expired; nil: there is
 // none, and the server will say what it wants.
 func (a *authorizer) current(ctx context.Context) (*oauth2.Token, error) {
-	a.mu.Lock()
-	t := a.token
-	a.mu.Unlock()
+	t := a.latest()
 	if t == nil || t.Valid() {
 		return t, nil
 	}
@@ -221,9 +135,14 @@ func (a *authorizer) current(ctx context.Context) (*oauth2.Token, error) {
 	if err != nil && !errors.Is(err, errAuth) {
 		return nil, err
 	}
+	return a.latest(), nil
+}
+
+// latest is the token as it is; nil: there is none.
+func (a *authorizer) latest() *oauth2.Token {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.token, nil
+	return a.token
 }
 
 // renew gets another token than used, which was refused by resp, or has expired
@@ -241,13 +160,6 @@ func (a *authorizer) renew(ctx context.Context, used *oauth2.Token, resp *http.R
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// refusal is what a server said to a token. The zero refusal: the token has
-// expired, and the server was not asked.
-type refusal struct {
-	header http.Header
-	step   bool // the token is good, and its scopes are not enough
 }
 
 // obtain is renew, alone.
@@ -298,60 +210,6 @@ func (a *authorizer) obtainUnattended(ctx context.Context, r refusal) error {
 	return nil
 }
 
-// refresh gets a new token for the refresh token, or takes one that another
-// process has kept. It reports false without an error when the human must log in
-// again.
-func (a *authorizer) refresh(ctx context.Context, grant *oauth2.Config, old *oauth2.Token) (bool, error) {
-	unlock, err := a.lock()
-	if err != nil {
-		return false, err
-	}
-	defer unlock()
-	if a.takeOthers(old) {
-		return true, nil
-	}
-	if old.RefreshToken != "" {
-		ctx = context.WithValue(ctx, oauth2.HTTPClient, a.client)
-		t, err := grant.TokenSource(ctx, &oauth2.Token{RefreshToken: old.RefreshToken}).Token()
-		if err == nil {
-			a.keep(grant, t)
-			return true, nil
-		}
-		if err = a.failure(err); !errors.Is(err, errAuth) {
-			return false, err
-		}
-		a.log.Warn("a token was not renewed", a.clean(err))
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.token = nil
-	a.forget()
-	return false, nil
-}
-
-// takeOthers takes the kept token if it is another one than old.
-func (a *authorizer) takeOthers(old *oauth2.Token) bool {
-	k := a.load()
-	if k == nil || k.Token.AccessToken == old.AccessToken || !k.Token.Valid() {
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.takeLocked(k)
-	return true
-}
-
-// keep takes a token that the human's login or its renewal gave.
-func (a *authorizer) keep(grant *oauth2.Config, t *oauth2.Token) {
-	k := &kept{Grant: grant, Token: t, Scopes: scopesOf(t, grant.Scopes)}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.takeLocked(k)
-	if err := a.save(k); err != nil {
-		a.log.Warn("the token is not kept: the user will have to log in again when the proxy is restarted", a.clean(err))
-	}
-}
-
 // takeLocked makes a token the current one; nil: nothing is changed.
 func (a *authorizer) takeLocked(k *kept) {
 	if k == nil {
@@ -380,15 +238,6 @@ func (a *authorizer) clean(err error) zap.Field {
 	return zap.String("error", redact.Text(a.mask(err.Error()), maxText))
 }
 
-// advice adds to the refusal of a server without OAuth what would help.
-func (a *authorizer) advice(err error) error {
-	var e *refusalError
-	if a != nil || !errors.As(err, &e) || e.Status != http.StatusUnauthorized || bearerParam(e.Header, "resource_metadata") == "" {
-		return err
-	}
-	return fmt.Errorf("the server wants a login: write oauth: {} below it, or a token below headers (%w)", err)
-}
-
 // failure is the error of an authorization server. One that cannot be reached,
 // or has had too much, says nothing of the login.
 func (a *authorizer) failure(err error) error {
@@ -414,30 +263,4 @@ func (a *authorizer) covers(scopes []string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return !slices.ContainsFunc(scopes, func(s string) bool { return !slices.Contains(a.scopes, s) })
-}
-
-// challenge is what a server said, as the SDK's handlers want it: with the scopes
-// to ask for ahead, if the proxy knows better than the server.
-func (a *authorizer) challenge(r refusal) (challenge *http.Response, want []string) {
-	a.mu.Lock()
-	want = slices.Concat(a.cfg.Scopes, a.scopes)
-	a.mu.Unlock()
-	if len(a.cfg.Scopes) == 0 || r.step {
-		want = append(want, strings.Fields(bearerParam(r.header, "scope"))...)
-	}
-	want = slices.DeleteFunc(want, func(s string) bool { return !isScope(s) })
-	slices.Sort(want)
-	h := http.Header{}
-	if want = slices.Compact(want); len(want) > 0 {
-		h.Add("WWW-Authenticate", `Bearer scope="`+strings.Join(want, " ")+`"`)
-	}
-	for _, said := range r.header.Values("WWW-Authenticate") {
-		h.Add("WWW-Authenticate", said)
-	}
-	return &http.Response{StatusCode: http.StatusUnauthorized, Header: h, Body: http.NoBody}, want
-}
-
-// isScope holds a scope against RFC 6749, 3.3.
-func isScope(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' })
 }

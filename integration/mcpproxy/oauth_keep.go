@@ -1,6 +1,7 @@
 package mcpproxy
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -125,5 +126,59 @@ func (a *authorizer) save(k *kept) error {
 func (a *authorizer) forget() {
 	if a.path != "" {
 		_ = os.Remove(a.path) // one that stays is refused again
+	}
+}
+
+// refresh gets a new token for the refresh token, or takes one that another
+// process has kept. It reports false without an error when the human must log in
+// again.
+func (a *authorizer) refresh(ctx context.Context, grant *oauth2.Config, old *oauth2.Token) (bool, error) {
+	unlock, err := a.lock()
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	if a.takeOthers(old) {
+		return true, nil
+	}
+	if old.RefreshToken != "" {
+		ctx = context.WithValue(ctx, oauth2.HTTPClient, a.client)
+		t, err := grant.TokenSource(ctx, &oauth2.Token{RefreshToken: old.RefreshToken}).Token()
+		if err == nil {
+			a.keep(grant, t)
+			return true, nil
+		}
+		if err = a.failure(err); !errors.Is(err, errAuth) {
+			return false, err
+		}
+		a.log.Warn("a token was not renewed", a.clean(err))
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.token = nil
+	a.forget()
+	return false, nil
+}
+
+// takeOthers takes the kept token if it is another one than old.
+func (a *authorizer) takeOthers(old *oauth2.Token) bool {
+	k := a.load()
+	if k == nil || k.Token.AccessToken == old.AccessToken || !k.Token.Valid() {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.takeLocked(k)
+	return true
+}
+
+// keep takes a token that the human's login or its renewal gave.
+func (a *authorizer) keep(grant *oauth2.Config, t *oauth2.Token) {
+	k := &kept{Grant: grant, Token: t, Scopes: scopesOf(t, grant.Scopes)}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.takeLocked(k)
+	if err := a.save(k); err != nil {
+		a.log.Warn("the token is not kept: the user will have to log in again when the proxy is restarted", a.clean(err))
 	}
 }

@@ -39,7 +39,7 @@ func (a *authorizer) logIn(ctx context.Context, r refusal) error {
 	challenge, _ := a.challenge(r)
 	a.mu.Lock()
 	l := a.login
-	if l == nil && ctx.Err() == nil {
+	if l == nil && !a.over {
 		l = &login{asking: make(chan struct{}), done: make(chan struct{})}
 		a.login = l
 		a.tasks.Go(func() {
@@ -55,7 +55,7 @@ func (a *authorizer) logIn(ctx context.Context, r refusal) error {
 	}
 	a.mu.Unlock()
 	if l == nil {
-		return context.Cause(ctx)
+		return errAuth
 	}
 	select {
 	case <-l.asking:

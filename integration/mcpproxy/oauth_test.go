@@ -236,7 +236,7 @@ func TestMoreScopes(t *testing.T) {
 	}
 	g.set(func() {
 		g.needs = "write"
-		g.tokens[r.auth.token.AccessToken] = issued{audience: g.URL, until: time.Now().Add(time.Hour)}
+		g.tokens[r.auth.latest().AccessToken] = issued{audience: g.URL, until: time.Now().Add(time.Hour)}
 	})
 	if a, err = r.tool(t, "echo", `{"text":"x"}`); err != nil || a.Status != http.StatusForbidden || r.auth.loginURL() != "" {
 		t.Errorf("got %v, status %d, a login for what was granted: %q", err, a.Status, r.auth.loginURL())
