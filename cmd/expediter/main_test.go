@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"expediter": main, "mcp-server": mcpServer, "mcp-client": mcpClient,
-		"mcp-flaky": flakyServer, "mcp-drive": proxyDriver})
+		"mcp-flaky": flakyServer, "mcp-faulty": faultyServer, "mcp-drive": proxyDriver})
 }
 
 func TestScripts(t *testing.T) {

@@ -179,7 +179,8 @@ func (c *client) judge(ctx context.Context, t target, e ending, took time.Durati
 			text = e.err.Error()
 		}
 		out.Text = redact.Text(t.up.mask(cmp.Or(text, v.Signature)), maxText)
-		out.MayHaveTakenEffect = classify.InDoubt(v.Category, e.err) && hasEffects(f.Entry, t.tool)
+		came := errors.Is(e.err, errTooLarge) || errors.Is(e.err, errUnreadable)
+		out.MayHaveTakenEffect = (came || classify.InDoubt(v.Category, e.err)) && hasEffects(f.Entry, t.tool)
 	}
 	return out
 }

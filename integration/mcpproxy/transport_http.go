@@ -268,6 +268,9 @@ func (l *link) post(ctx context.Context, req *jsonrpc.Request, id int64, p *pend
 	for _, m := range x.messages {
 		l.handle(ctx, m)
 	}
+	if len(x.messages) > 0 { // if none was the answer, none will come
+		l.answered(&jsonrpc.Response{ID: req.ID, Error: fmt.Errorf("%w: it is to another call", errUnreadable)})
+	}
 	if x.stream != nil {
 		go func() { defer cancel(); l.follow(sending, x, req.ID) }()
 	}
@@ -300,8 +303,7 @@ func (l *link) refused(ctx context.Context, id int64, x *exchange, err error) (a
 	case errors.Is(failure, errTooLarge), errors.Is(failure, errLost):
 		return answer{}, failure
 	case failure != nil:
-		return answer{Status: x.status, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError,
-			Message: "the server's answer cannot be read: " + failure.Error()}}, nil
+		return answer{}, fmt.Errorf("%w: %w", errUnreadable, failure)
 	case x.status >= 300 || x.reason != "":
 		return answer{Status: x.status, Header: x.header, Error: x.fault()}, nil
 	case x.status != 0:

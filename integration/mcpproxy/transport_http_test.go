@@ -170,7 +170,6 @@ func TestHTTPRefusals(t *testing.T) {
 		{503, map[string]string{"Retry-After": "120"}, "", "", -32603, "HTTP 503 Service Unavailable"},
 		{529, nil, "application/json", `{"type":"overloaded_error"}`, -32603, `HTTP 529 : {"type":"overloaded_error"}`},
 		{200, nil, "text/html", "<p>log in first</p>", -32603, "HTTP 200 with text/html instead of JSON: <p>log in first</p>"},
-		{200, nil, "application/json", "{garbage", -32603, "the server's answer cannot be read: no JSON-RPC message: not a JSON object"},
 		{202, nil, "", "", -32603, "HTTP 202 without an answer to the call"},
 		{302, map[string]string{"Location": "/login"}, "", "", -32603, "HTTP 302 Found"},
 	}
@@ -228,6 +227,33 @@ func TestHTTPRefusals(t *testing.T) {
 	case err := <-r.downs:
 		t.Errorf("the server went down: %v", err)
 	default:
+	}
+}
+
+// An answer that is there and is of no use does not leave its call waiting.
+func TestHTTPUnreadable(t *testing.T) {
+	tests := []struct{ name, kind, body string }{
+		{"garbage", "application/json", "{garbage"},
+		{"another call's answer", "application/json", `{"jsonrpc":"2.0","id":424242,"result":{}}`},
+		{"no answer", "application/json", `{"jsonrpc":"2.0","id":%s}`},
+		{"garbage in a stream", "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{garbage}}\n\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t, &mcp.StreamableHTTPOptions{Stateless: true})
+			r := startUp(t, s.config(), Options{}, nil)
+			s.hand(func(w http.ResponseWriter, _ *http.Request, method string, body []byte) bool {
+				if method != "tools/call" {
+					return false
+				}
+				w.Header().Set("Content-Type", tt.kind)
+				fmt.Fprint(w, strings.Replace(tt.body, "%s", string(field(body, "id")), 1))
+				return true
+			})
+			if a, err := r.tool(t, "echo", `{"text":"x"}`); !errors.Is(err, errUnreadable) {
+				t.Errorf("got %s, %v, want errUnreadable", a.Result, err)
+			}
+		})
 	}
 }
 

@@ -26,7 +26,11 @@ const (
 	readAfterExit  = time.Second // for what a process wrote just before its end
 )
 
-var errTooLarge = errors.New("the server's message is larger than the proxy's limit for results")
+// What came of a call whose answer was there, but is of no use.
+var (
+	errTooLarge   = errors.New("the server's message is larger than the proxy's limit for results")
+	errUnreadable = errors.New("the server's answer cannot be read")
+)
 
 // process is a server that is a child process, as an mcp.Connection. The SDK's
 // own ends with the first line that is no JSON, and at 16 MiB.
@@ -73,7 +77,7 @@ func startProcess(s Server, limit int64, log *zap.Logger, mask func(string) stri
 		return nil, errors.Join(err, stdin.Close())
 	}
 	cmd.Stdout = w
-	err = cmd.Start()
+	err = startChild(cmd)
 	_ = w.Close() // the child has its own
 	if err != nil {
 		return nil, errors.Join(err, stdin.Close(), r.Close())
@@ -115,7 +119,7 @@ func (p *process) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for len(p.queue) == 0 {
 		line, err := p.lines.next()
 		if err != nil {
-			return nil, p.ending(err)
+			return nil, p.ending("output", err)
 		}
 		if line.tooLong {
 			if resp := line.refusal(); resp != nil {
@@ -127,6 +131,9 @@ func (p *process) Read(ctx context.Context) (jsonrpc.Message, error) {
 		p.queue, err = decode(line.data)
 		if err != nil && len(bytes.TrimSpace(line.data)) > 0 {
 			p.stderr.stray(line.data)
+			if resp := line.unreadable(err); resp != nil {
+				p.queue = append(p.queue, resp)
+			}
 		}
 	}
 	msg := p.queue[0]
@@ -134,14 +141,15 @@ func (p *process) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// ending says how the process ended, with the last that it said.
-func (p *process) ending(err error) error {
+// ending says how the process ended, with the last that it said, or which pipe
+// it has closed.
+func (p *process) ending(pipe string, err error) error {
 	select {
 	case <-p.closed:
 		return io.EOF
 	case <-p.exited:
 	case <-time.After(readAfterExit):
-		return fmt.Errorf("the server closed its output: %w", err)
+		return fmt.Errorf("the server closed its %s: %w", pipe, err)
 	}
 	how := "status 0"
 	if p.exit != nil {
@@ -164,7 +172,7 @@ func (p *process) Write(ctx context.Context, msg jsonrpc.Message) error {
 	select {
 	case p.out <- o:
 	case <-p.exited:
-		return p.ending(io.EOF)
+		return p.ending("input", io.EOF)
 	case <-p.closed:
 		return io.ErrClosedPipe
 	case <-ctx.Done():
@@ -173,7 +181,7 @@ func (p *process) Write(ctx context.Context, msg jsonrpc.Message) error {
 	select {
 	case err := <-o.done:
 		if err != nil {
-			return p.ending(err)
+			return p.ending("input", err)
 		}
 		return nil
 	case <-ctx.Done():
@@ -267,12 +275,23 @@ func head(parts [][]byte) []byte {
 
 // An id stands before the result, as here, or behind it, as with the SDK for
 // TypeScript. Elsewhere it could be the result's own text.
-var idAtHead, isResult, idAtTail = lazily(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,`),
+var idAtHead, isResult, idAtTail = lazily(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"\s*:`),
 	lazily(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"\s*:`),
 	lazily(`,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
 
 func lazily(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// unreadable answers the call whose answer is no message; nil: it cannot be told
+// which one that is, if any.
+func (l line) unreadable(err error) *jsonrpc.Response {
+	l.head, l.tail = l.data[:min(ends, len(l.data))], l.data[max(0, len(l.data)-ends):]
+	resp := l.refusal()
+	if resp != nil {
+		resp.Error = fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	return resp
 }
 
 // refusal answers the call whose answer was too long; nil: it cannot be told

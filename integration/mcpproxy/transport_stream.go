@@ -148,6 +148,9 @@ func (l *link) event(ctx context.Context, data []byte, id jsonrpc.ID) (answered 
 	list, err := decode(data)
 	if err != nil {
 		l.log.Warn("an event that is no message was skipped", zap.Error(err))
+		if resp := (line{data: data}).unreadable(err); resp != nil {
+			list = append(list, resp)
+		}
 	}
 	for _, msg := range list {
 		resp, ok := msg.(*jsonrpc.Response)

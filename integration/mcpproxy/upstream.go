@@ -136,8 +136,8 @@ func (u *upstream) isUp() bool {
 }
 
 // call asks the server and waits for its answer, at most for the server's
-// deadline. The error is errDown, errLost, errDeadline, errTooLarge or the
-// cause of ctx's end. A lost session is made anew and the call repeated, once,
+// deadline. The error is errDown, errLost, errDeadline, errTooLarge,
+// errUnreadable or the cause of ctx's end. A lost session is made anew and the call repeated, once,
 // if the server refused it before it did anything. progress hears what the
 // server says under way, if params have a progress token; it must not wait for
 // the server. Params may speak any revision of the protocol.

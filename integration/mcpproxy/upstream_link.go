@@ -245,7 +245,7 @@ func (l *link) end(id int64) {
 // unsent is the error of a call whose request could not be written whole: no
 // server has seen it.
 func (l *link) unsent(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
 		return cause
 	}
 	l.cancel(err)
@@ -291,7 +291,7 @@ func (l *link) answer(resp *jsonrpc.Response, x *exchange) (answer, error) {
 		a.Error, a.Result = e, nil
 		return a, nil
 	}
-	if errors.Is(resp.Error, errTooLarge) {
+	if errors.Is(resp.Error, errTooLarge) || errors.Is(resp.Error, errUnreadable) {
 		return answer{}, resp.Error
 	}
 	return answer{}, fmt.Errorf("%w: %w", errLost, resp.Error)

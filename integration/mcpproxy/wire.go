@@ -109,7 +109,7 @@ func decodeResponse(id jsonrpc.ID, result, fault json.RawMessage) (jsonrpc.Messa
 		}
 		resp.Error, resp.Result = e, nil
 	case result == nil:
-		resp.Error = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server's answer has neither result nor error"}
+		resp.Error = fmt.Errorf("%w: it has neither result nor error", errUnreadable)
 	}
 	if !id.IsValid() && resp.Error == nil {
 		return nil, fmt.Errorf("%w: it answers no id", errNoMessage)

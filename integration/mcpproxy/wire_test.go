@@ -2,6 +2,7 @@ package mcpproxy
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,7 +46,7 @@ func TestDecode(t *testing.T) {
 		{"error", `{"id":"w","error":{"code":-32042,"message":"m","data":{"b":1}}}`, []jsonrpc.Message{&jsonrpc.Response{ID: word, Error: &jsonrpc.Error{Code: -32042, Message: "m", Data: json.RawMessage(`{"b":1}`)}}}, false},
 		{"an error that is none", `{"id":1,"error":"broken"}`, []jsonrpc.Message{&jsonrpc.Response{ID: one, Error: internal(`"broken"`)}}, false},
 		{"null error", `{"id":1,"error":null,"result":null}`, []jsonrpc.Message{&jsonrpc.Response{ID: one, Result: json.RawMessage("null")}}, false},
-		{"neither", `{"id":1}`, []jsonrpc.Message{&jsonrpc.Response{ID: one, Error: internal("the server's answer has neither result nor error")}}, false},
+		{"neither", `{"id":1}`, []jsonrpc.Message{&jsonrpc.Response{ID: one, Error: fmt.Errorf("%w: it has neither result nor error", errUnreadable)}}, false},
 		{"request", `{"id":1,"method":"ping","params":{"a":1}}`, []jsonrpc.Message{&jsonrpc.Request{ID: one, Method: "ping", Params: json.RawMessage(`{"a":1}`)}}, false},
 		{"notification", `{"method":"n"}`, []jsonrpc.Message{&jsonrpc.Request{Method: "n"}}, false},
 		{"batch", ` [{"method":"n"},{"id":1,"result":2}]`, []jsonrpc.Message{&jsonrpc.Request{Method: "n"}, &jsonrpc.Response{ID: one, Result: json.RawMessage("2")}}, false},
@@ -63,7 +64,8 @@ func TestDecode(t *testing.T) {
 			if (err != nil) != tt.bad {
 				t.Errorf("error %v", err)
 			}
-			if diff := cmp.Diff(tt.want, got, cmp.Comparer(func(a, b jsonrpc.ID) bool { return a == b })); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmp.Comparer(func(a, b jsonrpc.ID) bool { return a == b }),
+				cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
