@@ -49,17 +49,14 @@ func (p *Proxy) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if !ok {
 		rc = io.NopCloser(in)
 	}
-	t := teeTransport{Transport: &mcp.IOTransport{Reader: rc, Writer: nopCloser{out}}, p: p, ctx: ctx}
+	w := &wholeWrites{w: out}
+	t := teeTransport{Transport: &mcp.IOTransport{Reader: newClientLines(rc, w), Writer: w, MaxLineLength: -1}, p: p, ctx: ctx}
 	err := p.server.Run(ctx, t)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
 }
-
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }
 
 // rawResult is a result whose bytes stand as they are.
 type rawResult struct {

@@ -83,7 +83,7 @@ func (t teeTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	tee := &teeConn{Connection: c, p: t.p, id: "stdio-" + rand.Text()}
+	tee := &teeConn{Connection: c, p: t.p, id: "stdio-" + rand.Text(), open: map[jsonrpc.ID]bool{}}
 	ctx, cancel := both(t.ctx, t.p.work)
 	tee.gone = cancel
 	t.p.mu.Lock()
@@ -97,14 +97,26 @@ type teeConn struct {
 	p    *Proxy
 	id   string
 	gone context.CancelFunc // ends what the client has under way: nobody waits for it
+
+	mu   sync.Mutex
+	open map[jsonrpc.ID]bool // requests that are not answered yet
 }
 
 func (c *teeConn) SessionID() string { return c.id }
 
+// Read returns the next message. Requests beyond those that may be under way are
+// refused: a client that asks and asks, and reads nothing, is held up here.
 func (c *teeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
+	for err == nil && !c.admits(m) {
+		err = c.Connection.Write(ctx, &jsonrpc.Response{ID: m.(*jsonrpc.Request).ID, Error: errBusy})
+		if err == nil {
+			m, err = c.Connection.Read(ctx)
+		}
+	}
 	if err != nil {
 		c.gone()
+		return nil, err
 	}
 	switch m := m.(type) {
 	case *jsonrpc.Request:
@@ -112,7 +124,38 @@ func (c *teeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	case *jsonrpc.Response:
 		c.p.reply(c.id, m.Result)
 	}
-	return m, err
+	return m, nil
+}
+
+// mostWaiting is how many requests of one client on stdio may wait for their turn.
+const mostWaiting = 1 << 10
+
+var errBusy = &jsonrpc.Error{Code: -32000, Message: "too many requests of this client are under way; wait for their answers"}
+
+// admits enters a request, unless too many are open.
+func (c *teeConn) admits(m jsonrpc.Message) bool {
+	req, ok := m.(*jsonrpc.Request)
+	if !ok || !req.IsCall() {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) >= or(c.p.cfg.Proxy.MaxInFlight, defaultInFlight)+mostWaiting {
+		return false
+	}
+	c.open[req.ID] = true
+	return true
+}
+
+// Write sends a message to the client.
+func (c *teeConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, m)
+	if resp, ok := m.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		delete(c.open, resp.ID)
+		c.mu.Unlock()
+	}
+	return err
 }
 
 func (c *teeConn) Close() error {
