@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,11 +30,12 @@ type faults struct {
 	proxy    *exec.Cmd
 	journals string
 	log      *bytes.Buffer // to be read when the proxy has ended
+	beat     atomic.Int64  // counts the signs of progress
 }
 
 // besideFaulty starts a proxy between the SDK's client and two servers: bad,
 // which the text configures, and good.
-func besideFaulty(t *testing.T, bad, more string, o *mcp.ClientOptions) *faults {
+func besideFaulty(t *testing.T, bad, more string) *faults {
 	t.Helper()
 	f := &faults{journals: t.TempDir(), log: &bytes.Buffer{}}
 	config := proxyConfig(t, "mcpServers:\n  bad: "+bad+"\n  good: {command: mcp-server, args: [two]}\n"+more)
@@ -49,7 +52,8 @@ func besideFaulty(t *testing.T, bad, more string, o *mcp.ClientOptions) *faults 
 	if err := f.proxy.Start(); err != nil {
 		t.Fatal(err)
 	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, o).Connect(t.Context(),
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { f.beat.Add(1) }}).Connect(t.Context(),
 		&mcp.IOTransport{Reader: io.NopCloser(out), Writer: in, MaxLineLength: -1}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +79,9 @@ type agentSees struct {
 
 func (f *faults) ask(tool, args string) agentSees {
 	f.Helper()
-	res, err := f.session.CallTool(f.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+	params := &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)}
+	params.SetProgressToken(tool)
+	res, err := f.session.CallTool(f.Context(), params)
 	if err != nil {
 		f.Fatalf("%s: %v", tool, err)
 	}
@@ -87,7 +93,19 @@ func (f *faults) ask(tool, args string) agentSees {
 	return a
 }
 
-// goes on requires that the other server's tools work, and that the bad
+// names are those of the tools in the list.
+func (f *faults) names() (names []string) {
+	f.Helper()
+	for tool, err := range f.session.Tools(f.Context(), nil) {
+		if err != nil {
+			f.Fatal(err)
+		}
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+// goesOn requires that the other server's tools work, and that the bad
 // server's do, at once or once it is back.
 func (f *faults) goesOn() {
 	f.Helper()

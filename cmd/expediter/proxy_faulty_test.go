@@ -145,7 +145,7 @@ func (f *faulty) call(r faultyRequest) {
 		f.say(r.text("ok"))
 		<-time.After(time.Hour)
 	case "deep":
-		f.say(r.message(`{"content":[],"structuredContent":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000) + "}"))
+		f.say(r.message(`{"content":[],"structuredContent":` + nested(r.Params.Arguments.Bytes) + "}"))
 	case "nothing":
 		f.say(`{"jsonrpc":"2.0","id":` + string(r.ID) + "}\n")
 	default:
@@ -174,3 +174,6 @@ func (f *faulty) flood(r faultyRequest) {
 	}
 	f.say(r.text("ok"))
 }
+
+// nested is JSON of objects, n deep.
+func nested(n int) string { return strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n) }
