@@ -3,11 +3,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -184,27 +182,5 @@ func TestProxyLongLists(t *testing.T) {
 				t.Errorf("the proxy has held %d MB", most>>20)
 			}
 		})
-	}
-}
-
-// A server that takes no notice of the end of its input ends with a proxy that is
-// killed outright. Only Linux can be told so.
-func TestProxyKilledWithAStubbornServer(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("a process outlives its parent here")
-	}
-	t.Parallel()
-	f := besideFaulty(t, "{command: mcp-faulty, args: [stays]}", "")
-	pid := f.serverPid()
-	if err := f.proxy.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = f.session.Close()
-	_ = f.proxy.Wait() // says that it was killed
-	f.until(func() (string, bool) {
-		return "the server is there", errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
-	})
-	if got := recordsOf(t, f.journals, "bad/pid"); !slices.Equal(got, []string{"CALL", "success"}) {
-		t.Errorf("recorded %v", got)
 	}
 }

@@ -130,7 +130,7 @@ func (f *faulty) call(r faultyRequest) {
 		go func() {
 			for n := range 1 << 20 {
 				f.say(r.progress(n))
-				time.Sleep(10 * time.Millisecond) // a process of its own, whose time is real
+				<-time.After(10 * time.Millisecond)
 			}
 		}()
 	case "flood":
@@ -160,7 +160,7 @@ func (f *faulty) trickle(r faultyRequest) {
 	go func() {
 		for part := range bytes.Lines([]byte(strings.Repeat("y\n", 1<<20))) {
 			_, _ = os.Stdout.Write(part[:1])
-			time.Sleep(10 * time.Millisecond) // as above
+			<-time.After(10 * time.Millisecond)
 		}
 	}()
 }
