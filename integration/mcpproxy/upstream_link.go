@@ -51,6 +51,7 @@ type link struct {
 	watched map[string]bool            // resources that a 2026-07-28 server tells the changes of
 	last    int64                      // the last id given
 	calls   map[int64]*pending         // under way
+	telling map[int64]bool             // whose end the server is being told
 	asked   map[any]context.CancelFunc // the server's own requests under way, by id
 	retired error                      // why it is stale
 }
@@ -75,7 +76,7 @@ type pending struct {
 func newLink(ctx context.Context, conn mcp.Connection, w *web, log *zap.Logger, in linkEvents) *link {
 	l := &link{conn: conn, web: w, log: log, in: in, stale: make(chan struct{}), ended: make(chan struct{}),
 		rehear: make(chan struct{}, 1), watched: map[string]bool{},
-		calls: map[int64]*pending{}, asked: map[any]context.CancelFunc{}}
+		calls: map[int64]*pending{}, telling: map[int64]bool{}, asked: map[any]context.CancelFunc{}}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	go l.read()
 	go func() {
@@ -304,7 +305,18 @@ func (l *link) tellCancelled(id int64, cause error) {
 		return
 	}
 	params, _ := json.Marshal(map[string]any{"requestId": id, "reason": cancelReason(cause)})
-	go l.notify("notifications/cancelled", params)
+	l.mu.Lock()
+	l.telling[id] = true
+	l.mu.Unlock()
+	go func() {
+		l.notify("notifications/cancelled", params)
+		if l.err() != nil {
+			return // abandon tells it
+		}
+		l.mu.Lock()
+		delete(l.telling, id)
+		l.mu.Unlock()
+	}()
 }
 
 // abandon tells a server over HTTP that nobody waits any more for what was under
@@ -314,7 +326,7 @@ func (l *link) abandon() {
 		return
 	}
 	l.mu.Lock()
-	ids := slices.Collect(maps.Keys(l.calls))
+	ids := slices.AppendSeq(slices.Collect(maps.Keys(l.calls)), maps.Keys(l.telling))
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), abandonFor)
 	defer cancel()
