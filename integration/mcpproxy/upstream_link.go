@@ -51,9 +51,11 @@ type link struct {
 	watched map[string]bool            // resources that a 2026-07-28 server tells the changes of
 	last    int64                      // the last id given
 	calls   map[int64]*pending         // under way
-	telling map[int64]bool             // whose end the server is being told
+	telling map[int64]chan struct{}    // calls whose end the server is being told; closed when it was
 	asked   map[any]context.CancelFunc // the server's own requests under way, by id
 	retired error                      // why it is stale
+
+	abandoned bool // the server is being told of all that was under way
 }
 
 // linkEvents are called from the link's reader: they must not wait for an
@@ -76,7 +78,7 @@ type pending struct {
 func newLink(ctx context.Context, conn mcp.Connection, w *web, log *zap.Logger, in linkEvents) *link {
 	l := &link{conn: conn, web: w, log: log, in: in, stale: make(chan struct{}), ended: make(chan struct{}),
 		rehear: make(chan struct{}, 1), watched: map[string]bool{},
-		calls: map[int64]*pending{}, telling: map[int64]bool{}, asked: map[any]context.CancelFunc{}}
+		calls: map[int64]*pending{}, telling: map[int64]chan struct{}{}, asked: map[any]context.CancelFunc{}}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	go l.read()
 	go func() {
@@ -304,15 +306,23 @@ func (l *link) tellCancelled(id int64, cause error) {
 	if l.web != nil && l.modern() {
 		return
 	}
-	params, _ := json.Marshal(map[string]any{"requestId": id, "reason": cancelReason(cause)})
+	params := encode(map[string]any{"requestId": id, "reason": cancelReason(cause)})
+	told := make(chan struct{})
 	l.mu.Lock()
-	l.telling[id] = true
+	known := l.abandoned
+	if !known {
+		delete(l.calls, id)
+		l.telling[id] = told
+	}
 	l.mu.Unlock()
-	go func() {
-		l.notify("notifications/cancelled", params)
-		if l.err() != nil {
-			return // abandon tells it
-		}
+	if known {
+		return
+	}
+	go func() { // also when the link ends meanwhile
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), writeFor)
+		defer cancel()
+		l.send(ctx, &jsonrpc.Request{Method: "notifications/cancelled", Params: params})
+		close(told)
 		l.mu.Lock()
 		delete(l.telling, id)
 		l.mu.Unlock()
@@ -326,7 +336,9 @@ func (l *link) abandon() {
 		return
 	}
 	l.mu.Lock()
-	ids := slices.AppendSeq(slices.Collect(maps.Keys(l.calls)), maps.Keys(l.telling))
+	ids := slices.Collect(maps.Keys(l.calls))
+	l.abandoned = true
+	telling := slices.Collect(maps.Values(l.telling))
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), abandonFor)
 	defer cancel()
@@ -334,6 +346,12 @@ func (l *link) abandon() {
 		params := encode(map[string]any{"requestId": id, "reason": "the connection is being closed"})
 		if l.conn.Write(ctx, &jsonrpc.Request{Method: "notifications/cancelled", Params: params}) != nil {
 			return
+		}
+	}
+	for _, told := range telling {
+		select {
+		case <-told:
+		case <-ctx.Done():
 		}
 	}
 }
@@ -353,6 +371,10 @@ func (l *link) notify(method string, params json.RawMessage) {
 func (l *link) write(msg jsonrpc.Message) {
 	ctx, cancel := context.WithTimeout(l.ctx, writeFor)
 	defer cancel()
+	l.send(ctx, msg)
+}
+
+func (l *link) send(ctx context.Context, msg jsonrpc.Message) {
 	if err := l.conn.Write(ctx, msg); err != nil {
 		l.log.Debug("a message beside the calls was not sent", zap.Error(err))
 	}

@@ -348,7 +348,7 @@ func TestServerThatDoesNotRead(t *testing.T) {
 	deaf := r.link.conn.(*process).cmd.Process
 	r.mu.Unlock()
 	t.Cleanup(func() { _ = deaf.Kill() }) // it does not hear that it is to end
-	for range 3 { // the first fills the pipe, the others wait for their turn
+	for range 3 {                         // the first fills the pipe, the others wait for their turn
 		if _, err := r.tool(t, "a", `{"text":"`+strings.Repeat("x", 1<<20)+`"}`); !errors.Is(err, errDeadline) {
 			t.Errorf("got %v, want errDeadline", err)
 		}
