@@ -81,7 +81,7 @@ var rooms = map[string]room{
 
 	"integration/mcpproxy": {clock: "a proxy is the outermost layer of what it stands between",
 		rooms: []string{"capability", "capability/document", "cascade", "cascade/classify", "cascade/redact", "expediter",
-			"expediter/breaker", "internal/session", "internal/store", "internal/task", "report", "report/freshness", "scope"},
+			"expediter/breaker", "internal/control", "internal/session", "internal/store", "internal/task", "report", "report/freshness", "scope"},
 		libraries: map[string]string{
 			"github.com/modelcontextprotocol/go-sdk/mcp":          "the protocol, its transports and its server (docs/decisions/mcp.md)",
 			"github.com/modelcontextprotocol/go-sdk/jsonrpc":      "messages as they stand (docs/decisions/mcp.md)",
@@ -121,6 +121,8 @@ var rooms = map[string]room{
 	}},
 	"internal/session": {rooms: []string{"capability", "capability/document", "cascade", "cascade/classify", "cascade/redact",
 		"expediter", "expediter/breaker", "internal/store", "report", "scope"}},
+	"internal/control": {clock: "both ends of a socket: bounds of a request, the age of what was left",
+		rooms: []string{"cascade/redact", "internal/store"}},
 	"internal/operator": {libraries: map[string]string{
 		"mvdan.cc/sh/v3/syntax": "the programs that a shell text runs (docs/decisions/shell.md)",
 		"golang.org/x/term":     "is a human at the terminal (docs/decisions/term.md)",

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/control"
 	"github.com/expediter-go/expediter/internal/session"
 )
 
@@ -27,13 +28,13 @@ others due at once. Look into the cause first.
 		Example: `  expediter confirm --why "the VPN is up again"`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.control(cmd, func(s *session.Session, _ io.Writer) error {
+			return f.control(cmd, order{op: control.Confirm, why: why, do: func(s *session.Session, _ string, _ bool, _ io.Writer) error {
 				_, err := s.Engine().ConfirmRecovery(why, s.Step(), s.At())
 				if errors.Is(err, expediter.ErrNoSystemicFailure) {
-					return nothingToConfirm(s.Status())
+					return nothingToConfirm(s)
 				}
 				return err
-			})
+			}})
 		},
 	}
 	f.register(cmd.Flags())
@@ -44,8 +45,11 @@ others due at once. Look into the cause first.
 // errNothing: there is nothing for the command to do.
 var errNothing = errors.New("nothing was changed")
 
-func nothingToConfirm(st expediter.Status) error {
+func nothingToConfirm(s *session.Session) error {
+	st := s.Status()
 	switch {
+	case st.Paused == expediter.Budget && s.Mirrored():
+		return fmt.Errorf("no incident is active, %w; it is the failure budget that pauses: run 'expediter resume'", errNothing)
 	case st.Paused == expediter.Budget:
 		return fmt.Errorf("no incident is active, %w; it is the failure budget that pauses: run 'expediter resume', or send the agent a message", errNothing)
 	case len(st.Incidents) > 0:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +13,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"expediter": main, "mcp-server": mcpServer, "mcp-client": mcpClient,
+	testscript.Main(stateless{m}, map[string]func(){"expediter": main, "mcp-server": mcpServer, "mcp-client": mcpClient,
 		"mcp-flaky": flakyServer, "mcp-faulty": faultyServer, "mcp-drive": proxyDriver})
+}
+
+// stateless runs tests with a store of their own: proxies keep their sessions where
+// the user's are unless told otherwise.
+type stateless struct{ *testing.M }
+
+func (m stateless) Run() int {
+	dir, err := os.MkdirTemp("", "expediter")
+	if err == nil {
+		err = os.Setenv("XDG_STATE_HOME", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	return m.M.Run()
 }
 
 func TestScripts(t *testing.T) {
@@ -33,6 +51,7 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("REPO", repo)
+	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
 	for _, name := range []string{"HOME", "GOPATH", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOFLAGS"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env.Setenv(name, value)

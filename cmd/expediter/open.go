@@ -11,6 +11,7 @@ import (
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/internal/control"
 	"github.com/expediter-go/expediter/internal/session"
 )
 
@@ -26,7 +27,8 @@ declares for that case.
 
 TOOL is a name as 'expediter status --all' prints it, or one below such a name
 that was not called yet: Bash/gh, where Bash is known. Each name has a circuit
-of its own: opening Bash leaves Bash/gh as it is.
+of its own: opening Bash leaves Bash/gh as it is. In a session of 'expediter
+proxy' it is any tool of its servers, SERVER/TOOL or as the client shows it.
 
 ` + aboutSessions + `
 
@@ -37,7 +39,9 @@ of its own: opening Bash leaves Bash/gh as it is.
 			if strings.TrimSpace(reason) == "" {
 				return usagef("--reason is missing; say in a few words why, the agent and the reports will")
 			}
-			return f.control(cmd, func(s *session.Session, said io.Writer) error { return open(s, args[0], reason, said) })
+			return f.control(cmd, order{op: control.Open, tool: args[0], why: reason, do: func(s *session.Session, tool string, known bool, said io.Writer) error {
+				return open(s, tool, known, reason, said)
+			}})
 		},
 	}
 	f.register(cmd.Flags())
@@ -45,10 +49,12 @@ of its own: opening Bash leaves Bash/gh as it is.
 	return cmd
 }
 
-func open(s *session.Session, typed, reason string, said io.Writer) error {
+func open(s *session.Session, tool string, known bool, reason string, said io.Writer) (err error) {
 	st := s.Status()
-	tool, err := toolToOpen(st, typed)
-	if err != nil {
+	if known {
+		return s.Engine().ForceOpen(tool, reason, s.Step(), s.At())
+	}
+	if tool, err = toolToOpen(st, tool); err != nil {
 		return err
 	}
 	if below := toolsBelow(st, tool); below != "" {

@@ -18,6 +18,7 @@ import (
 )
 
 type proxyOptions struct {
+	storeFlag
 	config, listen, journalDir, tokenDir, logLevel string
 }
 
@@ -35,6 +36,10 @@ It serves one client on standard input and output, or with --listen many over
 Streamable HTTP. Its log goes to standard error. It ends when its client leaves,
 or by a signal; its servers' processes end with it.
 
+Each client is a session: 'expediter sessions', status, report, journal and 'plan
+show' tell of it, and 'expediter resume', confirm, reset and open are how you, and
+no agent, change it while the proxy runs.
+
 FILE is the client's own configuration of servers (mcpServers), in YAML or JSON,
 with a capability_map beside it if you have one. docs/proxy.md describes it, and
 'expediter proxy init' writes one to start from.`,
@@ -49,6 +54,7 @@ with a capability_map beside it if you have one. docs/proxy.md describes it, and
 	f.StringVar(&o.listen, "listen", "", "serve Streamable HTTP at this `address`; one that is not loopback needs proxy.listen_token in the file")
 	f.StringVar(&o.journalDir, "journal-dir", "", "keep a journal of each session in this `folder`")
 	f.StringVar(&o.tokenDir, "token-dir", "", "keep the tokens of servers that you have logged in to (oauth) in this `folder`, for the next start")
+	o.storeFlag.register(f)
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	cmd.AddCommand(proxyInitCommand())
 	return cmd
@@ -71,7 +77,11 @@ func (o proxyOptions) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	p, err := mcpproxy.New(cfg, mcpproxy.Env{Log: log, JournalDir: o.journalDir, TokenDir: o.tokenDir})
+	_, st, err := o.open()
+	if err != nil {
+		log.Warn("sessions are not kept, and 'expediter resume' and the like cannot reach this proxy", zap.Error(err))
+	}
+	p, err := mcpproxy.New(cfg, mcpproxy.Env{Log: log, Store: st, Source: o.config, JournalDir: o.journalDir, TokenDir: o.tokenDir})
 	if err != nil {
 		if l != nil {
 			err = errors.Join(err, l.Close())

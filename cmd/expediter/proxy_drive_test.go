@@ -38,7 +38,8 @@ func flakyServer() {
 }
 
 // proxyDriver drives `expediter proxy --config FILE` with the SDK's client:
-// mcp-drive FILE STEP..., each step "list", "break", "mend" or TOOL=ARGUMENTS.
+// mcp-drive FILE STEP..., each step "list", "break", "mend", "kill" (the proxy),
+// "run=COMMAND", in whose words ~ stands for a space, or TOOL=ARGUMENTS.
 func proxyDriver() {
 	if err := driveProxy(os.Args[1], os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -67,6 +68,20 @@ func driveProxy(config string, steps []string) error {
 			for _, t := range list.Tools {
 				fmt.Println("tool", t.Name)
 			}
+		case "run":
+			argv := strings.Fields(arguments)
+			for i := range argv {
+				if strings.HasPrefix(argv[i], "run=") {
+					argv[i] = strings.ReplaceAll(argv[i], "~", " ")
+				}
+			}
+			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout
+			if err := cmd.Run(); err != nil {
+				fmt.Println(argv, err)
+			}
+		case "kill":
+			return errors.Join(append(errs, proxy.Process.Kill())...)
 		case "break":
 			errs = append(errs, os.WriteFile(os.Getenv("BROKEN"), nil, 0o600))
 		case "mend":

@@ -54,7 +54,7 @@ func (c chosen) report(cmd *cobra.Command) (r report.Report, err error) {
 	err = c.view(cmd, time.Now(), func(s *session.Session) error {
 		in := s.Report()
 		r = report.New(in)
-		if todo := pauseAction(in.Status); todo != "" {
+		if todo := pauseAction(s, in.Status); todo != "" {
 			r.Recommendations = slices.Insert(r.Recommendations, 0, todo)
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/control"
 	"github.com/expediter-go/expediter/internal/session"
 )
 
@@ -22,7 +23,8 @@ Calls of it that may have taken effect, which nobody has looked into, count as
 verified from then on: find out first what they did.
 
 TOOL is a name as 'expediter status' prints it, such as Bash/gh; each name has a
-circuit of its own.
+circuit of its own. In a session of 'expediter proxy' it may be as the client
+shows it, too.
 
 ` + aboutSessions + `
 
@@ -30,7 +32,9 @@ circuit of its own.
 		Example: `  expediter reset Bash/gh --why "logged in again"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.control(cmd, func(s *session.Session, said io.Writer) error { return reset(s, args[0], why, said) })
+			return f.control(cmd, order{op: control.Reset, tool: args[0], why: why, do: func(s *session.Session, tool string, known bool, said io.Writer) error {
+				return reset(s, tool, known, why, said)
+			}})
 		},
 	}
 	f.register(cmd.Flags())
@@ -38,11 +42,12 @@ circuit of its own.
 	return cmd
 }
 
-func reset(s *session.Session, typed, why string, said io.Writer) error {
+func reset(s *session.Session, tool string, known bool, why string, said io.Writer) (err error) {
 	st := s.Status()
-	tool, err := toolNamed(st, typed)
-	if err != nil {
-		return err
+	if !known {
+		if tool, err = toolNamed(st, tool); err != nil {
+			return err
+		}
 	}
 	if err := s.Engine().Reset(tool, why, s.Step(), s.At()); err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/expediter-go/expediter/capability/document"
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
+	"github.com/expediter-go/expediter/internal/control"
 	"github.com/expediter-go/expediter/internal/hookproc"
 	"github.com/expediter-go/expediter/internal/session"
 	"github.com/expediter-go/expediter/internal/store"
@@ -49,12 +50,13 @@ type sessionFlags struct {
 	storeFlag
 	session, agent, project string
 	all                     bool
+	changing                bool // a proxy's session that has ended comes last: it cannot be changed
 }
 
 // aboutSessions is the part of a help that all commands on a session share.
 const aboutSessions = `The session is the latest of the project that the current folder is in, unless
 --session, --agent, --project or --all-projects say otherwise; 'expediter
-sessions' lists all.`
+sessions' lists all, those of 'expediter proxy' too, whose agent is mcp.`
 
 func (f *sessionFlags) register(flags *pflag.FlagSet) {
 	f.storeFlag.register(flags)
@@ -87,11 +89,12 @@ func (f *sessionFlags) find(cmd *cobra.Command) (chosen, error) {
 	}
 	ctx, cancel := patient(cmd, storeWait)
 	defer cancel()
-	all, unread := session.List(ctx, st)
+	running := control.WriteAll(ctx, st)
+	all, unread := listSessions(ctx, st, running)
 	found, none := f.among(all, projects)
 	// One that is in use may be the one that is meant, or the latest.
 	for errors.Is(unread, store.ErrBusy) && (none != nil || f.session == "") {
-		again, err := session.List(ctx, st)
+		again, err := listSessions(ctx, st, running)
 		if ctx.Err() != nil {
 			break
 		}
@@ -104,9 +107,28 @@ func (f *sessionFlags) find(cmd *cobra.Command) (chosen, error) {
 	return chosen{found, st, dir, unread}, nil
 }
 
+// listSessions is the list of a store's sessions. Those of a proxy that does not run any
+// more have ended, whether it could say so or not.
+func listSessions(ctx context.Context, st *store.Store, running map[string]bool) ([]session.Summary, error) {
+	all, err := session.List(ctx, st)
+	for i := range all {
+		s := &all[i]
+		s.Ended = s.Ended || s.Mirrored() && !running[s.Socket]
+	}
+	return all, err
+}
+
 // among returns the session of a list that the flags say, of the first project
 // that has one.
 func (f *sessionFlags) among(all []session.Summary, projects []string) (found session.Summary, none error) {
+	if f.changing {
+		over := func(s session.Summary) bool { return s.Mirrored() && s.Ended }
+		changing := *f
+		changing.changing = false
+		if found, none = changing.among(slices.DeleteFunc(slices.Clone(all), over), projects); none == nil || !errors.Is(none, store.ErrNoSession) {
+			return found, none
+		}
+	}
 	for _, project := range projects {
 		found, err := session.Wanted{Session: f.session, Agent: f.agent, Project: project}.Of(all)
 		if err == nil {
@@ -140,7 +162,7 @@ func (f *sessionFlags) projects() ([]string, error) {
 // missing says why there is no session, and what to do.
 func (f *sessionFlags) missing(dir string, none, unread error) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: there is no store at %.200q; the first hook call of an agent makes it (see 'expediter install --help'), or give its folder with --store",
+		return fmt.Errorf("%w: there is no store at %.200q; the first hook call of an agent makes it (see 'expediter install --help'), as does 'expediter proxy', or give its folder with --store",
 			store.ErrNoSession, dir)
 	}
 	if f.project == "" && f.session == "" && !f.all && errors.Is(none, store.ErrNoSession) {
@@ -180,8 +202,14 @@ func (c chosen) view(cmd *cobra.Command, at time.Time, f func(*session.Session) 
 	return explained(session.View(ctx, c.store, c.Summary.ID, at, f))
 }
 
+// errMirrored: what is in the store of a proxy's session is what the proxy wrote.
+var errMirrored = errors.New("the session is a proxy's, whose agent declares its own plan, with the tool expediter_plan; 'expediter plan show' prints it")
+
 // update lets f happen to the session; an error of f changes nothing.
 func (c chosen) update(cmd *cobra.Command, at time.Time, f func(*session.Session) error) error {
+	if c.Mirrored() {
+		return errMirrored
+	}
 	ctx, cancel := patient(cmd, storeWait)
 	defer cancel()
 	return explained(session.Update(ctx, c.store, c.Summary.ID, at, nil, f))

@@ -12,6 +12,7 @@ import (
 	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
+	"github.com/expediter-go/expediter/internal/control"
 	"github.com/expediter-go/expediter/internal/session"
 )
 
@@ -37,7 +38,7 @@ func sessionsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "sessions",
-		Short: "List the sessions of coding agents in the store",
+		Short: "List the sessions of coding agents and of proxies in the store",
 		Long: `sessions lists all sessions of the store, the latest first: the agent, as much of
 the session's id as the other commands need to find it, the project, when it began
 and was last seen, the prompts, the tools that are not closed, and its size. Then
@@ -73,7 +74,7 @@ func (f *storeFlag) list(cmd *cobra.Command) (sessionsView, error) {
 	}
 	v := sessionsView{Format: statusFormat, Store: redact.Text(dir, maxPath), Sessions: []sessionRow{}, Aside: []asideView{}}
 	ctx, cancel := patient(cmd, storeWait)
-	all, unread := session.List(ctx, st)
+	all, unread := listSessions(ctx, st, control.WriteAll(ctx, st))
 	cancel()
 	v.Unreadable = append([]string{}, unjoin(unread)...)
 	shorts, now := shortIDs(all), time.Now()
@@ -147,7 +148,7 @@ func (v sessionsView) print(w io.Writer, now time.Time) error {
 	case len(v.Unreadable) > 0:
 		lines = []string{"No session in " + v.Store + " can be read."}
 	default:
-		lines = []string{"No sessions in " + v.Store + ". The first hook call of an agent makes one; see 'expediter install --help'."}
+		lines = []string{"No sessions in " + v.Store + ". The first hook call of an agent makes one (see 'expediter install --help'), as does a client of 'expediter proxy'."}
 	}
 	if len(v.Unreadable) > 0 {
 		lines = append(lines, "", "Cannot be read:")
@@ -168,10 +169,18 @@ func (v sessionsView) rows(now time.Time) [][]string {
 		if id == "" {
 			id = "—"
 		}
-		rows = append(rows, []string{s.Agent, id, at.clock(s.Began), rough(at.Now-s.Seen) + " ago",
+		rows = append(rows, []string{s.who(), id, at.clock(s.Began), rough(at.Now-s.Seen) + " ago",
 			fmt.Sprint(s.Prompts), size(s.Bytes), s.words(), s.Project})
 	}
 	return rows
+}
+
+// who is the agent, and what a proxy's client calls itself.
+func (v sessionView) who() string {
+	if v.Client == "" {
+		return v.Agent
+	}
+	return v.Agent + " (" + v.Client + ")"
 }
 
 // words is what a session's state is, in few words.

@@ -39,7 +39,7 @@ it goes on to a later session of the project.
 
   format           1; fields may be added within it
   now_ms           when this was
-  session          agent, id, project, began_ms, seen_ms, prompts, ended
+  session          agent, id, project, began_ms, seen_ms, prompts, ended, client
   map              source; problem: why another one is not used
   paused           systemic, budget or empty
   observe_only     every call is let through
@@ -107,6 +107,7 @@ func (c chosen) standing(cmd *cobra.Command, now time.Time) (v standing, err err
 	if err != nil {
 		return standing{}, err
 	}
+	v.Session.Ended = v.Session.Ended || c.Mirrored() && c.Ended
 	v.Trouble = troubles(c.dir, v.Session.Agent, now)
 	v.Unreadable = append(v.Unreadable, unjoin(c.unread)...)
 	if v.Aside, err = setAside(c.store); err != nil {

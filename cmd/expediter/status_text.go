@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/expediter-go/expediter/cascade/redact"
+	"github.com/expediter-go/expediter/internal/session"
 )
 
 // layout is how much of a standing a text has.
@@ -44,9 +45,13 @@ func (v standing) head() []string {
 	if s.Ended {
 		ended = ", ended"
 	}
+	prompts := ", " + count(s.Prompts, "prompt")
+	if s.Agent == session.AgentProxy { // they are not heard of there
+		prompts = ""
+	}
 	lines := []string{
-		fmt.Sprintf("%s session %s in %s", s.Agent, s.ID, project),
-		fmt.Sprintf("Began %s, last seen %s, %s%s", v.when(s.Began), v.when(s.Seen), count(s.Prompts, "prompt"), ended),
+		fmt.Sprintf("%s session %s in %s", s.who(), s.ID, project),
+		fmt.Sprintf("Began %s, last seen %s%s%s", v.when(s.Began), v.when(s.Seen), prompts, ended),
 		"Map: " + v.Map.Source,
 	}
 	if v.Map.Problem != "" {

@@ -47,6 +47,7 @@ type sessionView struct {
 	Seen    int64  `json:"seen_ms"`
 	Prompts int    `json:"prompts"`
 	Ended   bool   `json:"ended"`
+	Client  string `json:"client,omitempty"` // what a proxy's client calls itself
 }
 
 type mapView struct {
@@ -149,7 +150,7 @@ func look(s *session.Session) standing {
 	for _, u := range rep.Unverified {
 		v.Unverified = append(v.Unverified, unverifiedView{Tool: u.Tool, Verify: u.Verify, Text: u.Text, At: u.At})
 	}
-	if todo := pauseAction(&st); todo != "" {
+	if todo := pauseAction(s, &st); todo != "" {
 		v.HumanActions = append(v.HumanActions, todo)
 	}
 	for i := range st.Tools {
@@ -166,17 +167,20 @@ func look(s *session.Session) standing {
 
 func viewOf(m session.Meta) sessionView {
 	return sessionView{Agent: redact.Text(m.Agent, maxToolName), ID: m.Name(), Project: redact.Text(m.Project, maxPath),
-		Began: m.Began, Seen: m.Seen, Prompts: m.Prompts, Ended: m.Ended}
+		Began: m.Began, Seen: m.Seen, Prompts: m.Prompts, Ended: m.Ended,
+		Client: redact.Text(m.Client, maxToolName)}
 }
 
 const confirmAction = "Look into the common cause, then run 'expediter confirm'"
 
 // pauseAction is what the user must do about a pause.
-func pauseAction(st *expediter.Status) string {
-	switch st.Paused {
-	case expediter.Systemic:
+func pauseAction(s *session.Session, st *expediter.Status) string {
+	switch {
+	case st.Paused == expediter.Systemic:
 		return confirmAction
-	case expediter.Budget:
+	case st.Paused == expediter.Budget && s.Mirrored():
+		return fmt.Sprintf("%d of %d failures are spent: run 'expediter resume'", st.Consumed, st.Limit)
+	case st.Paused == expediter.Budget:
 		return fmt.Sprintf("%d of %d failures are spent: send the agent a message, or run 'expediter resume'", st.Consumed, st.Limit)
 	}
 	return ""

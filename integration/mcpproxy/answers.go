@@ -181,9 +181,9 @@ func (c *client) pauseAnswer(key string, d expediter.Decision, asked string) jso
 	text := "expediter: PAUSE. " + pauseCause(st, d.Reason) + " "
 	if i, ok := activeIncident(st); ok && d.Reason == expediter.Systemic {
 		v.Cause, v.Members, v.Since = i.Cause, i.Members, stamp(i.At)
-		text += "No tool is called until the user has confirmed that the cause is gone."
+		text += "No tool is called until the user has confirmed that the cause is gone" + c.mirrored.hint("confirm") + "."
 	} else {
-		text += "No tool is called until the user begins a new cycle."
+		text += "No tool is called until the user begins a new cycle" + c.mirrored.hint("resume") + "."
 	}
 	if asked == "" {
 		asked = "The user is to hear what was done, what was not, and why: expediter_report has it."

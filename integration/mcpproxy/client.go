@@ -20,14 +20,15 @@ const defaultIdleGap = 5 * time.Minute
 // client is one downstream session: an engine of its own, its cycle and its
 // plan. It is safe for concurrent use. Make one with newClient.
 type client struct {
-	p       *Proxy
-	id      string
-	human   human
-	engine  *expediter.Engine
-	policy  expediter.Policy  // effective
-	facts   map[string]*facts // by map entry; see factsOf
-	fresh   *freshness.Tracker
-	journal *journal // nil: none
+	p        *Proxy
+	id       string
+	human    human
+	engine   *expediter.Engine
+	policy   expediter.Policy  // effective
+	facts    map[string]*facts // by map entry; see factsOf
+	fresh    *freshness.Tracker
+	journal  *journal  // nil: none
+	mirrored *mirrored // nil: not in a store
 
 	outages sync.Map     // *upstream to *outage
 	busy    atomic.Int64 // calls under way
@@ -81,6 +82,7 @@ func (p *Proxy) newClient(id string, h human) *client {
 	c.used.Store(now.UnixMilli())
 	c.journal = newJournal(p.env, id, now, c.log())
 	cfg := engineConfig(p.cfg)
+	c.mirrored = p.keeper.keep(c, h.client, cfg)
 	c.facts = factsOf(cfg.Tools)
 	cfg.Events = c.events()
 	var err error
@@ -90,6 +92,7 @@ func (p *Proxy) newClient(id string, h human) *client {
 		c.engine, _ = expediter.New(expediter.Config{Policy: expediter.Interactive(), Stepless: true, Events: c.events()})
 	}
 	c.policy = c.engine.Status().Policy
+	c.mirrored.begin()
 	return c
 }
 
@@ -98,8 +101,16 @@ func (c *client) events() expediter.Events {
 		Transition: func(expediter.Transition) { c.changed.Add(1) },
 		Incident:   c.incident,
 	}
-	if c.journal != nil {
+	switch {
+	case c.journal != nil && c.mirrored != nil:
+		ev.Journal = func(e *expediter.Event) {
+			c.journal.event(e)
+			c.mirrored.event(e)
+		}
+	case c.journal != nil:
 		ev.Journal = c.journal.event
+	case c.mirrored != nil:
+		ev.Journal = c.mirrored.event
 	}
 	return ev
 }
@@ -179,4 +190,7 @@ func exhausted(st expediter.Status) bool {
 }
 
 // close ends the session. Calls that are still under way may end after it.
-func (c *client) close() { c.journal.close() }
+func (c *client) close() {
+	c.journal.close()
+	c.mirrored.close()
+}

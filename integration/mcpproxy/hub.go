@@ -28,6 +28,7 @@ const (
 type Env struct {
 	Log        *zap.Logger      // nil: silent
 	Store      *store.Store     // nil: none
+	Source     string           // where the configuration is from, for people
 	JournalDir string           // empty: no journals
 	TokenDir   string           // of the tokens that a human has logged in for, for the next start; empty: memory alone
 	Now        func() time.Time // nil: time.Now
@@ -42,6 +43,7 @@ type Proxy struct {
 	log *zap.Logger
 
 	server  *mcp.Server
+	keeper  *keeper     // nil: no store
 	ups     []*upstream // in the order of the config, without the disabled
 	calls   *semaphore.Weighted
 	listens *semaphore.Weighted // streams of clients without sessions
@@ -98,6 +100,7 @@ func New(cfg Config, o Env) (*Proxy, error) {
 		return nil, err
 	}
 	p.server = p.newServer()
+	p.keeper = newKeeper(p)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.work, p.stop = context.WithCancel(p.ctx)
 	if len(p.ups) == 0 {
@@ -158,7 +161,7 @@ func (p *Proxy) Close() error {
 	for _, s := range left {
 		s.client.close()
 	}
-	return err
+	return errors.Join(err, p.keeper.close())
 }
 
 // upstreamUp hears that a server is connected, or that its tools have changed.

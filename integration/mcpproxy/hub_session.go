@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -55,7 +56,9 @@ func (p *Proxy) enter(ss *mcp.ServerSession, modern bool, meta []member) (*sessi
 		s.ss = ss
 		s.out.begin(p.ctx)
 	}
-	s.client = p.newClient(rand.Text(), p.humanOf(s))
+	h := p.humanOf(s)
+	h.client = clientName(ss, meta)
+	s.client = p.newClient(strings.ToLower(rand.Text()), h)
 	p.mu.Lock()
 	p.sessions[key] = s
 	downs := map[*upstream]error{}
@@ -75,6 +78,14 @@ func (p *Proxy) enter(ss *mcp.ServerSession, modern bool, meta []member) (*sessi
 		}()
 	}
 	return s, nil
+}
+
+// clientName is what a client calls itself.
+func clientName(ss *mcp.ServerSession, meta []member) string {
+	if init := ss.InitializeParams(); init != nil && init.ClientInfo != nil {
+		return init.ClientInfo.Name
+	}
+	return string(callerName(meta))
 }
 
 func callerName(meta []member) callerKey {

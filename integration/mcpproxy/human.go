@@ -23,7 +23,8 @@ const (
 // human is whom a client can ask. A nil elicit: nobody.
 type human struct {
 	elicit func(ctx context.Context, message string, schema json.RawMessage) (action string, content json.RawMessage, err error)
-	modern bool // the client speaks 2026-07-28: it is asked by input_required
+	modern bool   // the client speaks 2026-07-28: it is asked by input_required
+	client string // what the client calls itself, hostile
 }
 
 // The human's choices. Stop is also what declining and closing the question mean.
@@ -41,12 +42,13 @@ const maxQuestions = 64
 
 // inquiry is what a client's human was asked: once for each pause.
 type inquiry struct {
-	mu    sync.Mutex // no other is taken within it
-	pause string     // the latest pause that was asked about
-	at    time.Time
-	ended chan struct{} // closed when the question has its end; nil: asked by input_required
-	note  string        // what came of it, as a fact for the agent; empty: nothing yet
-	open  map[string]question
+	mu     sync.Mutex // no other is taken within it
+	pause  string     // the latest pause that was asked about
+	at     time.Time
+	ended  chan struct{} // closed when the question has its end; nil: asked by input_required
+	enough chan struct{} // closed when the human has spoken by a command; nil: nobody waits
+	note   string        // what came of it, as a fact for the agent; empty: nothing yet
+	open   map[string]question
 }
 
 // question is one that was given to a client as input_required, and what a server
@@ -84,11 +86,11 @@ func (c *client) ask(ctx context.Context, params json.RawMessage) (result json.R
 		a.mu.Unlock()
 		return c.inputRequired(st, id, params), "", false
 	}
-	ended := make(chan struct{})
-	a.ended = ended
+	ended, enough := make(chan struct{}), make(chan struct{})
+	a.ended, a.enough = ended, enough
 	a.mu.Unlock()
 	defer close(ended)
-	action, content := c.elicit(ctx, st)
+	action, content := c.elicit(ctx, st, enough)
 	note = c.heard(id, action, content)
 	return nil, note, note == ""
 }
@@ -138,9 +140,9 @@ func (c *client) canAsk(params json.RawMessage) bool {
 	return len(forms) == 0 || forms["form"] != nil
 }
 
-// elicit asks the human and waits, at most humanWait. What cannot be asked is a
-// question without an answer.
-func (c *client) elicit(ctx context.Context, st expediter.Status) (action string, content json.RawMessage) {
+// elicit asks the human and waits, at most humanWait, or until enough is closed.
+// What cannot be asked is a question without an answer.
+func (c *client) elicit(ctx context.Context, st expediter.Status, enough <-chan struct{}) (action string, content json.RawMessage) {
 	ctx, cancel := context.WithTimeout(ctx, humanWait)
 	defer cancel()
 	type reply struct {
@@ -165,6 +167,8 @@ func (c *client) elicit(ctx context.Context, st expediter.Status) (action string
 			return "", nil
 		}
 		return r.action, r.content
+	case <-enough:
+		return "", nil
 	case <-ctx.Done():
 		return "", nil
 	}

@@ -42,6 +42,7 @@ type state struct {
 	Todos   []item           `json:"todos,omitempty"`   // the agent's own list
 	Plan    []item           `json:"plan,omitempty"`    // what `expediter plan` was given
 	Cycle   expediter.Counts `json:"cycle"`             // as it began
+	Mirror  uint64           `json:"mirror,omitempty"`  // of a mirrored session: the number of the journal's latest event
 }
 
 // flying is a call that was allowed and has not come back.

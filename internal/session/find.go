@@ -1,11 +1,13 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/expediter-go/expediter/cascade/redact"
@@ -31,6 +33,8 @@ func List(ctx context.Context, st *store.Store) ([]Summary, error) {
 		}
 		out = append(out, s)
 	}
+	// A mirrored session may be written long after its latest event.
+	slices.SortStableFunc(out, func(a, b Summary) int { return cmp.Compare(b.Seen, a.Seen) })
 	return out, err
 }
 

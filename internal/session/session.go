@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,15 @@ type Setup struct {
 	Source  string           `json:"source"`            // where the map is from, for people
 	Stamp   string           `json:"stamp"`             // changes when the source does
 	Problem string           `json:"problem,omitempty"` // why another source was not used
+
+	// Of a mirrored session's engine; see expediter.Config. MaxTools 0: maxTools.
+	Strict   bool `json:"strict,omitempty"`
+	Stepless bool `json:"stepless,omitempty"`
+	MaxTools int  `json:"max_tools,omitempty"`
+}
+
+func (s Setup) config() expediter.Config {
+	return expediter.Config{Policy: s.Policy, Tools: s.Map, Strict: s.Strict, Stepless: s.Stepless, MaxTools: cmp.Or(s.MaxTools, maxTools)}
 }
 
 // Choose says what a session's engine is made of, given what it is made of now
@@ -51,6 +61,10 @@ type Meta struct {
 	Seen    int64  `json:"seen"`              // of the latest event, by the clock
 	Prompts int    `json:"prompts,omitempty"` // of the user
 	Ended   bool   `json:"ended,omitempty"`   // the agent said so; a later event begins it again
+
+	// Of a mirrored session.
+	Client string `json:"client,omitempty"` // what the client calls itself, hostile
+	Socket string `json:"socket,omitempty"` // where its proxy hears commands, while it runs; empty: nowhere
 }
 
 // Session is a session within one transaction. It is not for concurrent use,
@@ -108,7 +122,7 @@ func View(ctx context.Context, st *store.Store, id store.ID, at time.Time, f fun
 		}
 		s.setTime(at)
 		var err error
-		if s.engine, err = s.restore(tx.Get(keyEngine), expediter.Config{}); err != nil {
+		if s.engine, err = s.restore(tx.Get(keyEngine), false, expediter.Events{}); err != nil {
 			return err
 		}
 		return f(s)
@@ -185,12 +199,13 @@ func (s *Session) begin() error {
 		}
 	}
 	var err error
-	s.engine, err = s.restore(snapshot, expediter.Config{Continued: silent, Events: expediter.Events{Journal: s.write}})
+	s.engine, err = s.restore(snapshot, silent, expediter.Events{Journal: s.write})
 	return errors.Join(err, s.err)
 }
 
-func (s *Session) restore(snapshot []byte, cfg expediter.Config) (*expediter.Engine, error) {
-	cfg.Policy, cfg.Tools, cfg.MaxTools = s.setup.Policy, s.setup.Map, maxTools
+func (s *Session) restore(snapshot []byte, continued bool, ev expediter.Events) (*expediter.Engine, error) {
+	cfg := s.setup.config()
+	cfg.Continued, cfg.Events = continued, ev
 	if snapshot == nil {
 		return expediter.New(cfg)
 	}

@@ -106,6 +106,33 @@ func (s *Store) makeFolders() error {
 	return s.checkFolders()
 }
 
+// Folder is a folder of the store beside its sessions, for its owner alone; with
+// create it is made where it is missing, and what others could see of it is closed
+// to them. One that somebody else has a say in is an error, as that of the sessions.
+// Without create the error may be ErrNoSession: there is none.
+func (s *Store) Folder(name string, create bool) (string, error) {
+	dir := filepath.Join(s.dir, name)
+	if create {
+		if err := errors.Join(s.makeFolders(), makeFolder(dir)); err != nil {
+			return "", err
+		}
+	}
+	if err := checkFolder(s.dir, os.Stat); err != nil { // a link if they like
+		return "", err
+	}
+	return dir, checkFolder(dir, os.Lstat)
+}
+
+func makeFolder(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := checkFolder(dir, os.Lstat); err != nil {
+		return err
+	}
+	return tighten(dir)
+}
+
 // checkFolders refuses folders that somebody else could have put a file in; the
 // decisions of an agent must not come from a stranger's file. The store's own
 // folder may be read by others, since it may be one that the user has for more
@@ -117,20 +144,24 @@ func (s *Store) checkFolders() error {
 		if dir == s.dir { // where the user put it, a link if they like
 			stat = os.Stat
 		}
-		info, err := stat(dir)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-			return fmt.Errorf("%s: %w", dir, ErrNoSession)
-		case err != nil:
-			return err
-		case !info.IsDir():
-			return fmt.Errorf("%s is not a folder; move it away, or name another store with --store or EXPEDITER_STORE", dir)
-		}
-		if err := private(dir, info); err != nil {
+		if err := checkFolder(dir, stat); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func checkFolder(dir string, stat func(string) (fs.FileInfo, error)) error {
+	info, err := stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s: %w", dir, ErrNoSession)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder; move it away, or name another store with --store or EXPEDITER_STORE", dir)
+	}
+	return private(dir, info)
 }
 
 // refusal is an error for a file or folder that strangers have a say in.

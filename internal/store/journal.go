@@ -110,14 +110,23 @@ func (t *Tx) NewSegment() error {
 		}
 		t.at.Closed += t.at.Bytes
 		t.at.Segment, t.at.Lines, t.at.Bytes = t.at.Segment+1, 0, 0
-		return t.retire()
+		return t.retire(t.keep)
 	})
 }
 
-// retire gives up the oldest segments beyond the bound. Their lines can no longer
-// be seen, and are dropped little by little.
-func (t *Tx) retire() error {
-	for t.at.Closed > t.keep && t.at.First < t.at.Segment {
+// Forget gives up all events, and lets the journal go on in a new segment: what
+// comes next does not follow from what was there.
+func (t *Tx) Forget() error {
+	if err := t.NewSegment(); err != nil {
+		return err
+	}
+	return t.guard(true, func() error { return t.retire(0) })
+}
+
+// retire gives up the oldest segments while the closed ones have more than keep
+// bytes. Their lines can no longer be seen, and are dropped little by little.
+func (t *Tx) retire(keep uint64) error {
+	for t.at.Closed > keep && t.at.First < t.at.Segment {
 		size := t.sizes.Get(number(t.at.First))
 		if len(size) != 8 || binary.BigEndian.Uint64(size) > t.at.Closed {
 			t.found(damaged("it does not say the size of a segment"))
