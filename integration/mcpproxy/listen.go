@@ -33,7 +33,7 @@ const idleSession = 24 * time.Hour
 func (p *Proxy) Handler() http.Handler {
 	server := func(*http.Request) *mcp.Server { return p.server }
 	f := &front{
-		p: p,
+		p: p, within: takesWithin,
 		stateful: mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
 			SessionTimeout: idleSession, MaxRequestBodyBytes: maxBody}),
 		stateless: mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
@@ -45,10 +45,13 @@ func (p *Proxy) Handler() http.Handler {
 // front is what a request goes through before the SDK sees it.
 type front struct {
 	p                   *Proxy
+	within              time.Duration // see patient
 	stateful, stateless http.Handler
 }
 
-func (f *front) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (f *front) ServeHTTP(to http.ResponseWriter, req *http.Request) {
+	w := patient{to, f.within}
+	defer w.end()
 	if status, why := f.refuse(req); status != 0 {
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="expediter"`)
