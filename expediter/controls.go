@@ -15,9 +15,16 @@ import (
 // incidents stay as they are (SPEC section 6).
 func (x *Engine) BeginCycle(step int64, at time.Time) Result {
 	return x.do(OpBeginCycle, step, at, func() {
-		x.ledger.Begin()
-		x.suspect = nil
+		x.newCycle()
+		if x.chargesShared() {
+			x.share(Change{Kind: ChangeCycle})
+		}
 	})
+}
+
+func (x *Engine) newCycle() {
+	x.ledger.Begin()
+	x.suspect = nil
 }
 
 // ConfirmRecovery is the user's word that the cause of the active incident is
@@ -33,6 +40,7 @@ func (x *Engine) ConfirmRecovery(why string, step int64, at time.Time) (Result, 
 		x.say(why)
 		if x.active != nil { // its time may have been up at this very event
 			x.confirm()
+			x.share(Change{Kind: ChangeConfirmed, Why: clip(why)})
 		}
 	})
 }
@@ -94,6 +102,7 @@ func (x *Engine) outage(cause cascade.Category, tools []string) {
 			continue
 		}
 		if t.m.State() == breaker.Closed {
+			t.ill().private = true
 			x.open(t, f, 0, text)
 			t.ill().fails = []Moment{{Step: x.cur.step, At: x.cur.at, Category: cause, Text: text}}
 		}
@@ -111,58 +120,67 @@ func (x *Engine) outage(cause cascade.Category, tools []string) {
 // ForceOpen makes every request for the tool a SKIP, without probes, until
 // Reset (SPEC section 2).
 func (x *Engine) ForceOpen(name, why string, step int64, at time.Time) error {
-	return x.control(OpForceOpen, name, why, step, at, func(t *tool) {
-		from := t.m.State()
-		x.leave(t, false)
-		x.newGeneration(t)
-		t.m.Trip(x.cur.step)
-		t.forced, t.off = true, false
-		if from == breaker.Closed {
-			t.ill().tripped = false // no failure of its own: no peer of a cascade
-		}
-		bad := t.ill()
-		bad.reason, bad.fails = clip(why), nil
-		if from != breaker.Open {
-			x.cur.result.Opened = true
-			x.moved(t, from, 0, "forced open: "+clip(why))
-		}
-	})
+	return x.control(OpForceOpen, name, why, step, at, func(t *tool) { x.forceOpen(t, why) })
+}
+
+func (x *Engine) forceOpen(t *tool, why string) {
+	x.shareControl(t, ChangeForcedOpen, why)
+	from := t.m.State()
+	x.leave(t, false)
+	x.newGeneration(t)
+	t.m.Trip(x.cur.step)
+	t.forced, t.off = true, false
+	if from == breaker.Closed {
+		t.ill().tripped = false // no failure of its own: no peer of a cascade
+	}
+	bad := t.ill()
+	bad.reason, bad.fails = clip(why), nil
+	if from != breaker.Open {
+		x.cur.result.Opened = true
+		x.moved(t, from, 0, "forced open: "+clip(why))
+	}
 }
 
 // Reset closes the tool's circuit, ends ForceOpen, Disable and what External
 // said, and clears its counters (SPEC section 2).
 func (x *Engine) Reset(name, why string, step int64, at time.Time) error {
-	return x.control(OpReset, name, why, step, at, func(t *tool) {
-		from := t.m.State()
-		t.forced, t.off, t.failing = false, false, false
-		bad := t.ill()
-		bad.reason, bad.outer = "", nil
-		t.m.Close()
-		if from == breaker.Closed {
-			x.newGeneration(t)
-			bad.k, bad.notDue, bad.fails = 0, 0, nil
-			return
-		}
-		x.closed(t, from, "reset: "+clip(why))
-		x.leave(t, false)
-	})
+	return x.control(OpReset, name, why, step, at, func(t *tool) { x.reset(t, why) })
+}
+
+func (x *Engine) reset(t *tool, why string) {
+	x.shareControl(t, ChangeReset, why)
+	from := t.m.State()
+	t.forced, t.off, t.failing = false, false, false
+	bad := t.ill()
+	bad.reason, bad.outer = "", nil
+	t.m.Close()
+	if from == breaker.Closed {
+		x.newGeneration(t)
+		bad.k, bad.notDue, bad.fails = 0, 0, nil
+		return
+	}
+	x.closed(t, from, "reset: "+clip(why))
+	x.leave(t, false)
 }
 
 // Disable makes every request for the tool a CALL of which nothing is counted,
 // until Reset (SPEC section 2). What pauses every tool pauses it too.
 func (x *Engine) Disable(name, why string, step int64, at time.Time) error {
-	return x.control(OpDisable, name, why, step, at, func(t *tool) {
-		x.leave(t, false)
-		from := t.m.State()
-		x.newGeneration(t)
-		t.forced, t.off, t.failing = false, true, false
-		bad := t.ill()
-		bad.reason, bad.fails = clip(why), nil
-		t.m.Close()
-		if from != breaker.Closed {
-			x.moved(t, from, 0, "disabled: "+clip(why))
-		}
-	})
+	return x.control(OpDisable, name, why, step, at, func(t *tool) { x.disable(t, why) })
+}
+
+func (x *Engine) disable(t *tool, why string) {
+	x.shareControl(t, ChangeDisabled, why)
+	x.leave(t, false)
+	from := t.m.State()
+	x.newGeneration(t)
+	t.forced, t.off, t.failing = false, true, false
+	bad := t.ill()
+	bad.reason, bad.fails = clip(why), nil
+	t.m.Close()
+	if from != breaker.Closed {
+		x.moved(t, from, 0, "disabled: "+clip(why))
+	}
 }
 
 // ObserveOnly turns the shadow mode on or off: the engine decides and records

@@ -144,6 +144,10 @@ func (x *Engine) judge(name string, score capability.Score, scored bool) (Decisi
 		if x.trialInFlight(t) {
 			return x.skip(t, ProbeInFlight), t
 		}
+		if !x.leased(t) {
+			x.want(t)
+			return x.skip(t, ProbeInFlight), t
+		}
 		return x.trial(t, score), t
 	default:
 		if t.forced {
@@ -151,6 +155,10 @@ func (x *Engine) judge(name string, score capability.Score, scored bool) (Decisi
 		}
 		t.anchor.Attempts++
 		if !x.due(t) || x.trialInFlight(t) {
+			return x.skip(t, OpenCircuit), t
+		}
+		if !x.leased(t) {
+			x.want(t)
 			return x.skip(t, OpenCircuit), t
 		}
 		x.newGeneration(t)

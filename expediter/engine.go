@@ -52,6 +52,7 @@ type Engine struct {
 	names atomic.Pointer[map[string]*tool] // published tools by name; see table.go
 	tools atomic.Pointer[[]*tool]          // by idx; nil where evicted
 	gate  atomic.Bool                      // the fast path is open
+	fleet atomic.Pointer[Fleet]            // nil: none
 	clock clock
 	seq   atomic.Uint64 // the number of the last call
 	ring  *ring
@@ -74,6 +75,7 @@ type Engine struct {
 	paused     Reason       // as last told to observers
 	counts     Counts
 	routes     routeRing
+	fleetMode  FleetMode
 	quick      bool // quickSkip may answer
 	eventSeq   uint64
 	cur        op // the event being applied

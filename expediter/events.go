@@ -107,6 +107,9 @@ const (
 	OpExternal        Op = "external"
 	OpVerified        Op = "verified"
 	OpObserveOnly     Op = "observe_only"
+	OpShare           Op = "share"
+	OpLease           Op = "lease"
+	OpAdopt           Op = "adopt"
 	OpTask            Op = "task"
 	OpSubtask         Op = "subtask"
 	OpRouteTaken      Op = "route_taken"
@@ -135,11 +138,14 @@ type Event struct {
 	DurationMS int64             `json:"duration_ms,omitempty"`
 	RetryMS    int64             `json:"retry_after_ms,omitempty"`
 	Effect     bool              `json:"may_have_taken_effect,omitempty"`
-	Cause      *cascade.Category `json:"cause,omitempty"` // declare_outage
-	State      *breaker.State    `json:"state,omitempty"` // external
-	Reason     string            `json:"why,omitempty"`   // of a control, refuse, external: the words of whoever gave it
-	On         *bool             `json:"on,omitempty"`    // observe_only
-	Note       map[string]any    `json:"note,omitempty"`  // task, subtask, route_taken, note
+	Cause      *cascade.Category `json:"cause,omitempty"`  // declare_outage
+	State      *breaker.State    `json:"state,omitempty"`  // external
+	Reason     string            `json:"why,omitempty"`    // of a control, refuse, external: the words of whoever gave it
+	On         *bool             `json:"on,omitempty"`     // observe_only; share: the budget too
+	Fleet      FleetMode         `json:"fleet,omitzero"`   // share
+	Until      int64             `json:"until,omitempty"`  // lease, in milliseconds; 0: taken back
+	Change     *Change           `json:"change,omitempty"` // adopt
+	Note       map[string]any    `json:"note,omitempty"`   // task, subtask, route_taken, note
 
 	// Outputs.
 	Decided     *Decided        `json:"decided,omitempty"` // decide, refuse

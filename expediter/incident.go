@@ -76,6 +76,12 @@ func (x *Engine) flag(t *tool, f cascade.Failure, found cascade.Finding) {
 	for _, order := range found.Members {
 		x.enlist(x.hotTool(order), inc)
 	}
+	x.activate(inc)
+	x.share(Change{Kind: ChangeIncident, Failure: f, Text: inc.pattern, Cause: inc.cause, Members: slices.Clone(inc.names)})
+}
+
+// activate begins an incident whose members are enlisted.
+func (x *Engine) activate(inc *incident) {
 	inc.shares = common(inc.flagged)
 	x.active = inc
 	x.live = append(x.live, inc)
@@ -193,6 +199,7 @@ func (x *Engine) autoConfirm() {
 		return
 	}
 	x.confirm()
+	x.share(Change{Kind: ChangeConfirmed, Why: "confirm_after_ms"})
 	x.publishGate()
 	x.notePause(x.pauseReason())
 }

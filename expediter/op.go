@@ -11,6 +11,7 @@ import (
 type op struct {
 	step, at  int64
 	stepless  bool   // the caller gave NoStep
+	adopting  bool   // another engine of the fleet came to it
 	ev        *Event // nil unless somebody looks at whole events
 	result    Result
 	moves     []Transition
@@ -97,6 +98,12 @@ func (x *Engine) notePause(now Reason) {
 
 // moved notes a transition that has just happened.
 func (x *Engine) moved(t *tool, from breaker.State, failures int, why string) {
+	if t.m.State() != breaker.HalfOpen && t.lease != 0 {
+		t.lease = 0
+	}
+	if t.m.State() == breaker.Closed && t.private {
+		t.private = false
+	}
 	tr := Transition{Tool: t.name, From: from, To: t.m.State(), Step: x.cur.step, At: x.cur.at, Failures: failures, Why: why}
 	x.cur.moves = append(x.cur.moves, tr)
 	if x.events.Transition != nil {

@@ -18,6 +18,8 @@ type notice struct {
 	incident   *IncidentEvent
 	pause      *PauseEvent
 	unverified *Unverified
+	change     *Change // for the fleet
+	want       *Want   // likewise
 }
 
 func (q *queue) add(n notice) { q.waiting = append(q.waiting, n) }
@@ -92,6 +94,8 @@ func (x *Engine) tell(n notice) {
 		x.events.Paused(*n.pause)
 	case n.unverified != nil:
 		x.events.Unverified(*n.unverified)
+	default:
+		x.tellFleet(n)
 	}
 	done = true
 }

@@ -56,7 +56,7 @@ func (x *Engine) Record(call CallID, o Outcome, step int64, at time.Time) (Resul
 // apply is SPEC section 5 for one claimed call.
 func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
 	slow := o.Result == cascade.Succeeded && t.spec.policy.SlowCallMS > 0 && o.Duration.Milliseconds() > t.spec.policy.SlowCallMS
-	stale := id.seq() <= t.genSeq || t.outer == nil && !t.admits(id)
+	stale := id.seq() <= t.genSeq || t.outer == nil && !x.admits(t, id)
 	x.unverify(t, o)
 	if info.shadow || t.off {
 		x.counts.Ignored++
@@ -64,6 +64,9 @@ func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
 		return
 	}
 	if stale {
+		if t.probe.call == id { // its lease is over
+			t.freeProbe()
+		}
 		x.cur.result.Stale = true
 		x.counts.Stale++
 	}
@@ -81,8 +84,8 @@ func (x *Engine) apply(t *tool, id CallID, info callInfo, o Outcome) {
 }
 
 // admits reports whether our own breaker waits for the outcome of this call.
-func (t *tool) admits(id CallID) bool {
-	return t.m.State() == breaker.Closed || t.m.State() == breaker.HalfOpen && t.probe.call == id
+func (x *Engine) admits(t *tool, id CallID) bool {
+	return t.m.State() == breaker.Closed || t.m.State() == breaker.HalfOpen && t.probe.call == id && x.leased(t)
 }
 
 // seen keeps an outcome for the reports alone.
@@ -112,6 +115,7 @@ func (x *Engine) succeeded(t *tool, stale bool) {
 	}
 	t.freeProbe()
 	if t.m.Succeed() {
+		x.shareTool(t, ChangeClosed, cascade.Failure{}, 0)
 		x.closed(t, breaker.HalfOpen, "probe succeeded")
 		x.leave(t, true)
 	}
@@ -147,8 +151,7 @@ func (x *Engine) failed(t *tool, id CallID, info callInfo, o Outcome, stale, slo
 	x.cur.result.Batched = batched
 	absorbed := x.active != nil && x.active.absorbs(t, f)
 	if !slow && !batched && !absorbed && (!stale || x.cfg.Policy.ChargeStale == breaker.On) {
-		x.ledger.Charge(budget.Charge{Tool: t.name, Step: x.cur.step, At: x.cur.at,
-			Category: f.Category.String(), Signature: f.Signature, Text: t.lastBad.Text})
+		x.charge(t, f, t.lastBad.Text)
 	}
 	if !stale && !batched && t.outer == nil {
 		x.observed(t, f, slow)
@@ -243,6 +246,7 @@ func (x *Engine) open(t *tool, f cascade.Failure, run int, why string) {
 	x.moved(t, breaker.Closed, run, why)
 	x.heat(t)
 	t.publish()
+	x.shareTool(t, ChangeOpened, f, run)
 }
 
 // reopened is a failed probe.
@@ -258,6 +262,16 @@ func (x *Engine) reopened(t *tool, why string) {
 	if t.inc != nil && !t.inc.active {
 		t.inc.k++
 		t.inc.anchor(x.cur.moment())
+	}
+	x.shareTool(t, ChangeProbeFailed, t.latest, 1)
+}
+
+// charge puts a failure on the budget.
+func (x *Engine) charge(t *tool, f cascade.Failure, text string) {
+	x.ledger.Charge(budget.Charge{Tool: t.name, Step: x.cur.step, At: x.cur.at,
+		Category: f.Category.String(), Signature: f.Signature, Text: text})
+	if x.chargesShared() {
+		x.share(Change{Kind: ChangeCharged, Tool: t.name, Failure: f, Text: text})
 	}
 }
 

@@ -29,6 +29,7 @@ type Snapshot struct {
 	Scores     map[string]capability.Score `json:"scores,omitempty"` // of tools not in the table
 	Observe    bool                        `json:"observe_only,omitempty"`
 	ObserveWhy string                      `json:"observe_why,omitempty"`
+	Fleet      FleetMode                   `json:"fleet,omitzero"`
 	Suspected  *SystemicOutput             `json:"suspected,omitempty"`
 	Unverified []Unverified                `json:"unverified,omitempty"`
 	Counts     Counts                      `json:"counts"`
@@ -69,6 +70,8 @@ type ToolSnapshot struct {
 	TripAt     cascade.Moment   `json:"trip_at,omitzero"`
 	Run        int              `json:"run,omitempty"`
 	Fails      []Moment         `json:"fails,omitempty"`
+	Lease      int64            `json:"lease,omitempty"`
+	Private    bool             `json:"private,omitempty"`
 }
 
 // CallSnapshot is what a call in flight needs beside its id.
@@ -98,7 +101,7 @@ func (x *Engine) Snapshot() *Snapshot {
 	defer x.mu.Unlock()
 	s := &Snapshot{
 		Format: JournalFormat, Burnt: x.burnt, Lost: x.ring.lost, Budget: x.ledger.Save(),
-		Observe: x.observe, ObserveWhy: x.observeW, Suspected: x.suspect, Counts: x.counts, EventSeq: x.eventSeq,
+		Observe: x.observe, ObserveWhy: x.observeW, Suspected: x.suspect, Counts: x.counts, EventSeq: x.eventSeq, Fleet: x.fleetMode,
 		Unverified: append([]Unverified(nil), x.unverified...),
 		Scores:     map[string]capability.Score{},
 	}
@@ -129,6 +132,7 @@ func (t *tool) save() ToolSnapshot {
 		Succeeded: t.okEver, OK: cascade.Moment{Step: t.okStep.Load(), At: t.okAt.Load()},
 		Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, LastBad: t.lastBad, Unverified: t.unverified, Counted: t.counted,
 		Tripped: t.tripped, Trip: t.trip, TripAt: t.tripAt, Run: t.run, Fails: slices.Clone(t.fails),
+		Lease: t.lease, Private: t.private,
 	}
 	if t.win != nil {
 		s.Window = t.win.Outcomes()
@@ -184,6 +188,7 @@ func (x *Engine) load(s *Snapshot) error {
 	x.ledger.Load(s.Budget)
 	x.observe, x.observeW, x.suspect = s.Observe, s.ObserveWhy, s.Suspected
 	x.counts, x.eventSeq = s.Counts, s.EventSeq
+	x.fleetMode = min(s.Fleet, FleetAlone)
 	x.unverified = append(x.unverified, s.Unverified[max(len(s.Unverified)-maxUnverified, 0):]...)
 	for n, score := range s.Scores {
 		x.scores[n] = score
@@ -240,6 +245,7 @@ func (x *Engine) loadTool(s *ToolSnapshot) error {
 		probe:  probe{call: s.Probe, step: s.ProbeAt.Step, at: s.ProbeAt.At},
 		latest: s.Latest, failAt: s.LatestAt, lastBad: s.LastBad, unverified: max(s.Unverified, 0), counted: s.Counted,
 		tripped: s.Tripped, trip: s.Trip, tripAt: s.TripAt, run: s.Run, fails: slices.Clone(s.Fails),
+		lease: s.Lease, private: s.Private,
 	}
 	return nil
 }

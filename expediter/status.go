@@ -26,6 +26,7 @@ type Status struct {
 	Suspected     *SystemicOutput // the newest suspicion of this cycle, if any
 	Unverified    []Unverified    // failed calls that may have taken effect, oldest first; the latest 20
 	Counts        Counts          // since the engine began
+	Fleet         FleetMode       // how the engine stands to others that share its view
 	Routes        []RouteTaken    // the latest routes, oldest first, bounded
 }
 
@@ -55,6 +56,8 @@ type ToolStatus struct {
 	NextAt               int64           // when the next trial of an open tool is due by time alone, in milliseconds; 0: never, or no time was given
 	NotBefore            int64           // no trial before this time, in milliseconds (retry_after, not_before_ms); 0: none
 	ProbeInFlight        bool
+	Leased               int64             // in a fleet: until when this engine may make the trial, in milliseconds; 0: it may not
+	Private              bool              // it is open for a reason that a fleet does not share
 	ViableRoute          *capability.Route // what routing would choose now, were the tool open
 }
 
@@ -118,7 +121,7 @@ func (x *Engine) Status() Status {
 		Step: step, At: at, Cycle: x.ledger.Cycle(), Paused: x.pauseReason(),
 		Consumed: x.ledger.Consumed(), Limit: x.ledger.Limit(),
 		ObserveOnly: x.observe, ObserveReason: x.observeW,
-		Suspected: x.suspect, Unverified: append([]Unverified(nil), x.unverified...), Counts: x.totals(), Routes: x.routes.list(),
+		Suspected: x.suspect, Unverified: append([]Unverified(nil), x.unverified...), Counts: x.totals(), Routes: x.routes.list(), Fleet: x.fleetMode,
 	}
 	for _, c := range x.ledger.Charges() {
 		var category cascade.Category
@@ -140,7 +143,7 @@ func (x *Engine) row(t *tool) ToolStatus {
 		Tool: t.name, State: t.m.State(), Entry: *t.spec.entry, Declared: t.declared, Policy: t.spec.policy,
 		Score: t.score, Forced: t.forced, Disabled: t.off, Reason: t.reason, Unverified: t.unverified, External: t.outer,
 		Consecutive: t.m.Fails(), FailedProbes: t.k, Trip: t.trip, OpenedStep: t.tripAt.Step, OpenedAt: t.tripAt.At,
-		LastFailure: t.lastBad, ProbeInFlight: t.probe.call != 0, Unit: t.spec.policy.Probe.Unit,
+		LastFailure: t.lastBad, ProbeInFlight: t.probe.call != 0, Unit: t.spec.policy.Probe.Unit, Leased: t.lease, Private: t.private,
 	}
 	if r.State != breaker.Closed {
 		r.Run = t.run

@@ -60,6 +60,9 @@ type trouble struct {
 	tripAt     cascade.Moment
 	run        int      // the run of failures that opened it
 	fails      []Moment // of that run, or of the run so far
+	lease      int64    // a fleet's: this engine may make its trial before this time
+	wantedAt   int64    // when the fleet was last told that a trial is due
+	private    bool     // its being open is no business of the fleet's
 }
 
 // healthy is shared by all tools of all engines and never written.

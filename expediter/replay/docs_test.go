@@ -82,6 +82,7 @@ var allOps = map[expediter.Op]bool{
 	expediter.OpStart: true, expediter.OpDecide: true, expediter.OpRecord: true, expediter.OpBeginCycle: true,
 	expediter.OpConfirmRecovery: true, expediter.OpAvailability: true, expediter.OpDeclareOutage: true,
 	expediter.OpRefuse: true, expediter.OpExternal: true, expediter.OpVerified: true,
+	expediter.OpShare: true, expediter.OpLease: true, expediter.OpAdopt: true,
 	expediter.OpForceOpen: true, expediter.OpReset: true, expediter.OpDisable: true, expediter.OpObserveOnly: true,
 	expediter.OpTask: true, expediter.OpSubtask: true, expediter.OpRouteTaken: true, expediter.OpNote: true,
 }

@@ -173,6 +173,15 @@ func (f *folder) control(ev *expediter.Event, step int64, at time.Time) error {
 			return missing(ev.Op, "on")
 		}
 		x.ObserveOnly(*ev.On, ev.Reason, step, at)
+	case expediter.OpShare:
+		x.Share(expediter.Fleet{Mode: ev.Fleet, Charges: ev.On != nil && *ev.On}, step, at)
+	case expediter.OpLease:
+		_ = x.Lease(ev.Tool, time.UnixMilli(ev.Until), step, at)
+	case expediter.OpAdopt:
+		if ev.Change == nil {
+			return missing(ev.Op, "change")
+		}
+		_, _ = x.Adopt(*ev.Change, step, at)
 	case expediter.OpTask, expediter.OpSubtask, expediter.OpRouteTaken, expediter.OpNote:
 		return x.Note(ev.Op, ev.Note, step, at)
 	default:

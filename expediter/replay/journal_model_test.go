@@ -157,6 +157,17 @@ func (l *live) record(t *rapid.T) {
 	}, l.step, l.now())
 }
 
+func anyChange(t *rapid.T) expediter.Change {
+	kind := rapid.SampledFrom([]expediter.ChangeKind{expediter.ChangeOpened, expediter.ChangeOpened, expediter.ChangeProbeFailed,
+		expediter.ChangeClosed, expediter.ChangeForcedOpen, expediter.ChangeDisabled, expediter.ChangeReset, expediter.ChangeIncident,
+		expediter.ChangeConfirmed, expediter.ChangeCharged, expediter.ChangeCycle, "later \xff"}).Draw(t, "kind")
+	return expediter.Change{Kind: kind, Tool: anyTool.Draw(t, "tool"), Text: anyText.Draw(t, "text"), Why: anyText.Draw(t, "why"),
+		Failure: cascade.Failure{Category: anyCategory.Draw(t, "category"), Signature: anyText.Draw(t, "signature")},
+		Run:     rapid.IntRange(0, 3).Draw(t, "run"), FailedProbes: rapid.IntRange(-1, 3).Draw(t, "failed probes"),
+		IncidentProbes: rapid.IntRange(0, 3).Draw(t, "incident probes"), Cause: rapid.SampledFrom([]string{"network", "mixed"}).Draw(t, "cause"),
+		Members: rapid.SliceOfN(anyTool, 0, 3).Draw(t, "members")}
+}
+
 func (l *live) refuse(t *rapid.T) {
 	if len(l.calls) == 0 {
 		t.Skip()
@@ -192,6 +203,14 @@ func (l *live) controls() map[string]func(*rapid.T) {
 		"observe only": func(t *rapid.T) {
 			l.engine.ObserveOnly(rapid.Bool().Draw(t, "on"), "a trial", l.step, l.now())
 		},
+		"share": func(t *rapid.T) {
+			l.engine.Share(expediter.Fleet{Mode: expediter.FleetMode(rapid.IntRange(0, 3).Draw(t, "mode")), Charges: rapid.Bool().Draw(t, "charges")}, l.step, l.now())
+		},
+		"lease": func(t *rapid.T) {
+			until := l.now().Add(time.Duration(rapid.SampledFrom([]int64{0, 300, 40_000}).Draw(t, "ms")) * time.Millisecond)
+			_ = l.engine.Lease(anyTool.Draw(t, "tool"), until, l.step, l.now())
+		},
+		"adopt": func(t *rapid.T) { _, _ = l.engine.Adopt(anyChange(t), l.step, l.now()) },
 		"note": func(t *rapid.T) {
 			op := rapid.SampledFrom([]expediter.Op{expediter.OpTask, expediter.OpSubtask, expediter.OpRouteTaken, expediter.OpNote}).Draw(t, "op")
 			_ = l.engine.Note(op, map[string]any{"text": anyText.Draw(t, "text")}, l.step, l.now())
