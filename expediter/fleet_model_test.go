@@ -170,116 +170,144 @@ func (m *member) underWay(tool string) bool {
 	return m.sent[tool] > m.known[tool] || slices.ContainsFunc(m.out, func(c expediter.Change) bool { return c.Tool == tool })
 }
 
+// world is a whole fleet.
+type world struct {
+	now int64
+	s   *store
+	all []*member
+}
+
+func (w *world) at() time.Time { return time.UnixMilli(w.now) }
+
+func (w *world) anyone(t *rapid.T) *member {
+	return w.all[rapid.IntRange(0, len(w.all)-1).Draw(t, "member")]
+}
+
+var (
+	anyOf     = rapid.SampledFrom([]string{"a", "b", "c"})
+	anyReason = rapid.SampledFrom([]cascade.Category{cascade.Upstream, cascade.Upstream, cascade.Network})
+)
+
 // TestFleetModel: whatever the order in which members decide, publish and read,
-// of one tool at most one trial is in flight under a lease that holds, and once
+// no trial is made but under a lease that holds, one member holds it, and once
 // all have read everything they see the same.
 func TestFleetModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		now := int64(1_000_000)
-		s := &store{tools: map[string]*shared{}, leases: map[string]lease{}}
-		var all []*member
+		w := &world{now: 1_000_000, s: &store{tools: map[string]*shared{}, leases: map[string]lease{}}}
 		for id := range rapid.IntRange(2, 4).Draw(t, "members") {
-			all = append(all, newMember(t, id, time.UnixMilli(now)))
+			w.all = append(w.all, newMember(t, id, w.at()))
 		}
-		anyone := func(t *rapid.T) *member { return all[rapid.IntRange(0, len(all)-1).Draw(t, "member")] }
-		anyOf := rapid.SampledFrom([]string{"a", "b", "c"})
-		at := func() time.Time { return time.UnixMilli(now) }
 		t.Repeat(map[string]func(*rapid.T){
-			"": func(t *rapid.T) { oneTrial(t, all, now) },
+			"": func(t *rapid.T) { oneTrial(t, w.all, w.now) },
 			"time": func(t *rapid.T) {
-				now += rapid.SampledFrom([]int64{1, 300, 1500, 2500, 31_000}).Draw(t, "ms")
+				w.now += rapid.SampledFrom([]int64{1, 300, 1500, 2500, 31_000}).Draw(t, "ms")
 			},
-			"decide": func(t *rapid.T) {
-				m, tool := anyone(t), anyOf.Draw(t, "tool")
-				d := m.x.Decide(tool, expediter.NoStep, at())
-				if l := s.leases[tool]; d.Verb == expediter.Probe && (l.from != m.id || now >= l.until) {
-					t.Fatalf("member %d tries %s at %d under no lease: %+v", m.id, tool, now, l)
-				}
-				if d.Call != 0 {
-					m.calls = append(m.calls, made{tool, d})
-				}
-			},
-			"break": func(t *rapid.T) { // three failures in a row
-				m, tool := anyone(t), anyOf.Draw(t, "tool")
-				category := rapid.SampledFrom([]cascade.Category{cascade.Upstream, cascade.Network}).Draw(t, "category")
-				for range 3 {
-					if d := m.x.Decide(tool, expediter.NoStep, at()); d.Verb == expediter.Call {
-						_, _ = m.x.Record(d.Call, expediter.Failure(category, "broken"), expediter.NoStep, at())
-					}
-				}
-			},
-			"try": func(t *rapid.T) { // ask until a trial is due, and want it
-				m, tool := anyone(t), anyOf.Draw(t, "tool")
-				for range 4 {
-					if d := m.x.Decide(tool, expediter.NoStep, at()); d.Call != 0 {
-						m.calls = append(m.calls, made{tool, d})
-						break
-					}
-				}
-			},
-			"hear": func(t *rapid.T) { // all that there is
-				for m := anyone(t); m.pos < len(s.log); {
-					m.read(t, s, now)
-				}
-			},
-			"record": func(t *rapid.T) {
-				m := anyone(t)
-				if len(m.calls) == 0 {
-					t.Skip()
-				}
-				c := m.calls[0]
-				m.calls = m.calls[1:]
-				o := expediter.Failure(rapid.SampledFrom([]cascade.Category{cascade.Upstream, cascade.Upstream, cascade.Network}).Draw(t, "category"), "broken")
-				switch rapid.IntRange(0, 3).Draw(t, "outcome") {
-				case 0:
-					o = expediter.Success()
-				case 1:
-					o = expediter.Ignored()
-				}
-				if _, err := m.x.Record(c.d.Call, o, expediter.NoStep, at()); err != nil {
-					t.Fatal(err)
-				}
-			},
+			"decide": func(t *rapid.T) { w.decide(t, w.anyone(t), anyOf.Draw(t, "tool")) },
+			"break":  w.breakTool,
+			"try":    w.try,
+			"record": w.record,
 			"publish": func(t *rapid.T) {
-				if m := anyone(t); len(m.out) > 0 {
-					m.send(t, s, now)
+				if m := w.anyone(t); len(m.out) > 0 {
+					m.send(t, w.s, w.now)
 				}
 			},
 			"read": func(t *rapid.T) {
-				if m := anyone(t); m.pos < len(s.log) {
-					m.read(t, s, now)
+				if m := w.anyone(t); m.pos < len(w.s.log) {
+					m.read(t, w.s, w.now)
 				}
 			},
-			"lease": func(t *rapid.T) {
-				m := anyone(t)
-				if len(m.wants) == 0 {
-					t.Skip()
-				}
-				w := m.wants[0]
-				m.wants = m.wants[1:]
-				if token, ok := s.acquire(m.id, m.known[w.Tool], w, now, leaseMS); ok {
-					m.tokens[w.Tool] = token
-					if err := m.x.Lease(w.Tool, time.UnixMilli(now+leaseMS), expediter.NoStep, at()); err != nil {
-						t.Fatal(err)
-					}
+			"read all": func(t *rapid.T) {
+				for m := w.anyone(t); m.pos < len(w.s.log); {
+					m.read(t, w.s, w.now)
 				}
 			},
+			"lease": w.lease,
 			"confirm": func(t *rapid.T) {
-				_, _ = anyone(t).x.ConfirmRecovery("looked", expediter.NoStep, at()) // often there is none
+				_, _ = w.anyone(t).x.ConfirmRecovery("looked", expediter.NoStep, w.at()) // often there is none
 			},
 			"reset": func(t *rapid.T) {
-				if err := anyone(t).x.Reset(anyOf.Draw(t, "tool"), "mended", expediter.NoStep, at()); err != nil {
+				if err := w.anyone(t).x.Reset(anyOf.Draw(t, "tool"), "mended", expediter.NoStep, w.at()); err != nil {
 					t.Fatal(err)
 				}
 			},
 			"force open": func(t *rapid.T) {
-				if err := anyone(t).x.ForceOpen("c", "maintenance", expediter.NoStep, at()); err != nil {
+				if err := w.anyone(t).x.ForceOpen("c", "maintenance", expediter.NoStep, w.at()); err != nil {
 					t.Fatal(err)
 				}
 			},
 		})
-		converge(t, s, all, now)
+		converge(t, w.s, w.all, w.now)
 	})
+}
+
+func (w *world) decide(t *rapid.T, m *member, tool string) (called bool) {
+	d := m.x.Decide(tool, expediter.NoStep, w.at())
+	if l := w.s.leases[tool]; d.Verb == expediter.Probe && (l.from != m.id || w.now >= l.until) {
+		t.Fatalf("member %d tries %s at %d under no lease: %+v", m.id, tool, w.now, l)
+	}
+	if d.Call != 0 {
+		m.calls = append(m.calls, made{tool, d})
+	}
+	return d.Call != 0
+}
+
+// breakTool is three failures in a row.
+func (w *world) breakTool(t *rapid.T) {
+	m, tool, category := w.anyone(t), anyOf.Draw(t, "tool"), anyReason.Draw(t, "category")
+	for range 3 {
+		if d := m.x.Decide(tool, expediter.NoStep, w.at()); d.Verb == expediter.Call {
+			_, _ = m.x.Record(d.Call, expediter.Failure(category, "broken"), expediter.NoStep, w.at())
+		} else if d.Call != 0 {
+			m.calls = append(m.calls, made{tool, d})
+		}
+	}
+}
+
+// try asks until there is a trial, or one is wanted.
+func (w *world) try(t *rapid.T) {
+	m, tool := w.anyone(t), anyOf.Draw(t, "tool")
+	for range 4 {
+		if w.decide(t, m, tool) {
+			return
+		}
+	}
+}
+
+func (w *world) record(t *rapid.T) {
+	m := w.anyone(t)
+	if len(m.calls) == 0 {
+		t.Skip()
+	}
+	c := m.calls[0]
+	m.calls = m.calls[1:]
+	o := expediter.Failure(anyReason.Draw(t, "category"), "broken")
+	switch rapid.IntRange(0, 3).Draw(t, "outcome") {
+	case 0:
+		o = expediter.Success()
+	case 1:
+		o = expediter.Ignored()
+	}
+	if _, err := m.x.Record(c.d.Call, o, expediter.NoStep, w.at()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lease grants the oldest wish of a member, if it may be.
+func (w *world) lease(t *rapid.T) {
+	m := w.anyone(t)
+	if len(m.wants) == 0 {
+		t.Skip()
+	}
+	want := m.wants[0]
+	m.wants = m.wants[1:]
+	token, ok := w.s.acquire(m.id, m.known[want.Tool], want, w.now, leaseMS)
+	if !ok {
+		return
+	}
+	m.tokens[want.Tool] = token
+	if err := m.x.Lease(want.Tool, time.UnixMilli(w.now+leaseMS), expediter.NoStep, w.at()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // oneTrial is the invariant of the lease.

@@ -296,3 +296,13 @@ func TestFleet_AllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// An adopted opening is one as any other for SPEC section 7, and the incident
+// that follows was found out here.
+func TestFleet_AdoptedOpeningTakesPartInCascades(t *testing.T) {
+	j := join(t, expediter.Config{Policy: large()})
+	j.fail("Grep", 3, cascade.Network)
+	j.adopt(expediter.Change{Kind: expediter.ChangeOpened, Tool: "Read", Failure: cascade.Failure{Category: cascade.Network}})
+	j.ask("Bash", "PAUSE systemic")
+	j.shared("opened Grep [] 0", "incident  [Grep Read] 0")
+}
