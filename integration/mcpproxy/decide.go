@@ -187,7 +187,7 @@ func (c *client) judge(ctx context.Context, t target, e ending, took time.Durati
 
 // noteArguments records what a tool is called with, if the config asks for it.
 func (c *client) noteArguments(key string, call expediter.CallID, params json.RawMessage, at time.Time) {
-	if !c.p.cfg.Proxy.RecordArguments || c.journal == nil {
+	if !c.p.cfg.Proxy.RecordArguments || c.journal == nil && c.mirrored == nil {
 		return
 	}
 	note := map[string]any{"tool": key, "call": call.String(), "arguments": redact.Text(string(argumentsOf(params)), maxArguments)}

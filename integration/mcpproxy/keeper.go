@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/internal/control"
 	sessions "github.com/expediter-go/expediter/internal/session"
@@ -25,16 +26,20 @@ const (
 	keepWaiting = 1024                 // events of one client
 	keepBehind  = 5 * time.Millisecond // until what a snapshot has was told
 	keepWithin  = 5 * time.Second      // one client, and the last of all at the end
+	keepTries   = 10                   // of one that has ended, then it is given up
 	pruneWithin = 500 * time.Millisecond
 )
+
+// maxName bounds what a client calls itself, in characters.
+const maxName = 128
 
 // keeper writes the clients' sessions into the store, one after the other, off the
 // way of their calls, and hears the human's commands. The nil keeper keeps nothing.
 type keeper struct {
-	p      *Proxy
-	store  *store.Store
-	folder string // that the proxy works in; empty: unknown
-	socket *control.Server
+	p       *Proxy
+	store   *store.Store
+	project string // see projectIn
+	socket  *control.Server
 
 	kick  chan struct{} // has room for one
 	ended chan struct{}
@@ -55,7 +60,10 @@ type mirrored struct {
 	dirty  atomic.Bool // there is something to write
 	urgent atomic.Bool // at once
 	ended  atomic.Bool
-	began  bool // it is in the store; of who writes
+
+	// Of who writes.
+	began  bool // it is in the store
+	failed int  // so often in a row it could not be written
 }
 
 // newKeeper is the keeper of a proxy. Without a socket sessions are kept all the
@@ -64,7 +72,9 @@ func newKeeper(p *Proxy) *keeper {
 	if p.env.Store == nil {
 		return nil
 	}
-	k := &keeper{p: p, store: p.env.Store, folder: workFolder(), kick: make(chan struct{}, 1), ended: make(chan struct{}), all: map[string]*mirrored{}}
+	folder, _ := os.Getwd()
+	home, _ := os.UserHomeDir()
+	k := &keeper{p: p, store: p.env.Store, project: projectIn(folder, home), kick: make(chan struct{}, 1), ended: make(chan struct{}), all: map[string]*mirrored{}}
 	var err error
 	if k.socket, err = control.Listen(k.store, control.Handler{Write: k.writeAll, Tool: k.toolOf, Do: k.do}); err != nil {
 		p.log.Warn("'expediter resume' and the like cannot reach this proxy", zap.Error(err))
@@ -75,15 +85,14 @@ func newKeeper(p *Proxy) *keeper {
 	return k
 }
 
-// workFolder is the project of the proxy's clients. The root and the user's home
-// are nobody's project: desktop programs start there.
-func workFolder() string {
-	dir, err := os.Getwd()
-	home, _ := os.UserHomeDir()
-	if err != nil || dir == filepath.Dir(dir) || dir == home {
+// projectIn is the project of the clients of a proxy that works in a folder; empty:
+// unknown. The root and the user's home are nobody's project: desktop programs start
+// there.
+func projectIn(folder, home string) string {
+	if folder == "" || folder == filepath.Dir(folder) || folder == home {
 		return ""
 	}
-	return dir
+	return folder
 }
 
 // keep is the session of a client whose engine is to be made.
@@ -91,7 +100,7 @@ func (k *keeper) keep(c *client, name string, cfg expediter.Config) *mirrored {
 	if k == nil {
 		return nil
 	}
-	meta := sessions.Meta{Agent: sessions.AgentProxy, Session: c.id, Project: k.folder, Began: c.now().UnixMilli(), Client: name}
+	meta := sessions.Meta{Agent: sessions.AgentProxy, Session: c.id, Project: k.project, Began: c.now().UnixMilli(), Client: redact.Text(name, maxName)}
 	meta.Seen = meta.Began
 	if k.socket != nil {
 		meta.Socket = k.socket.Name()
@@ -216,9 +225,12 @@ func (k *keeper) write(ctx context.Context, e *mirrored) error {
 	err := e.write(ctx)
 	if err != nil {
 		e.dirty.Store(true)
+		if e.failed++; ended && e.failed >= keepTries {
+			k.forget(e)
+		}
 		return fmt.Errorf("session %s: %w", e.c.id, err)
 	}
-	if !e.began {
+	if e.failed = 0; !e.began {
 		e.began = true
 		k.prune(ctx)
 	}

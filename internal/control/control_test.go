@@ -188,7 +188,7 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("running: got %v", got)
 	}
 	long := filepath.Join(shortDir(t), strings.Repeat("x", 90))
-	if _, err := Listen(store.Open(long), Handler{}); err == nil || !strings.Contains(err.Error(), "name a shorter folder") {
+	if _, err := Listen(store.Open(long), Handler{}); err == nil || !strings.Contains(err.Error(), "bytes shorter") {
 		t.Errorf("a long path: got %v", err)
 	}
 }

@@ -24,7 +24,7 @@ const (
 	maxHeader   = 8 << 10
 	readWithin  = 5 * time.Second
 	writeWithin = 30 * time.Second
-	maxPath     = 100 // bytes of a socket's path; systems have room for 104 and 108
+	maxPath     = 103 // bytes of a socket's path; systems have room for 104 or 108 with their end
 )
 
 // endSocket ends the names of sockets that a proxy hears at, and endNew that of one
@@ -58,8 +58,8 @@ func Listen(st *store.Store, h Handler) (*Server, error) {
 	}
 	sweep(dir)
 	path := filepath.Join(dir, strings.ToLower(rand.Text()[:12])+endSocket)
-	if len(path) > maxPath {
-		return nil, fmt.Errorf("the path of the socket %s has %d bytes, and at most %d are possible; name a shorter folder with --store or EXPEDITER_STORE", path, len(path), maxPath)
+	if n := len(path) + len(endNew); n > maxPath {
+		return nil, fmt.Errorf("no socket can have a path as long as %s; name a folder that is %d bytes shorter with --store or EXPEDITER_STORE", path, n-maxPath)
 	}
 	l, err := listenAt(path)
 	if err != nil {
