@@ -34,9 +34,11 @@ func (p *Proxy) newServer() *mcp.Server {
 			Logging:     &mcp.LoggingCapabilities{},
 			Completions: &mcp.CompletionCapabilities{},
 		},
-		SubscribeHandler:   p.subscribe,
-		UnsubscribeHandler: p.unsubscribe,
+		SubscribeHandler:        p.subscribe,
+		UnsubscribeHandler:      p.unsubscribe,
+		RootsListChangedHandler: p.rootsChanged,
 	})
+	takeOthers(s)
 	s.AddReceivingMiddleware(p.receive)
 	s.AddSendingMiddleware(sendRaw)
 	return s
@@ -90,6 +92,7 @@ var handlers = map[string]func(*request, context.Context) (json.RawMessage, erro
 	"resources/templates/list": (*request).listTemplates,
 	"resources/read":           (*request).readResource,
 	"completion/complete":      (*request).complete,
+	otherMethod:                (*request).other,
 }
 
 // cacheable are the results that tell a 2026-07-28 client how long they hold.
@@ -120,7 +123,7 @@ func (p *Proxy) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		raw, err := r.answer(ctx, h)
 		r.out.close()
 		if err != nil {
-			return nil, err
+			return nil, worded(err)
 		}
 		if r.modern {
 			raw = completed(raw, cacheable[method])
@@ -145,7 +148,7 @@ func (p *Proxy) newRequest(method string, req mcp.Request) (*request, error) {
 	if !ok {
 		return nil, fmt.Errorf("a request without a session")
 	}
-	r := &request{p: p, ss: ss, method: method, raw: rawParams(method, req)}
+	r := &request{p: p, ss: ss, method: realMethod(method, req), raw: rawParams(method, req)}
 	if len(r.raw) == 0 || string(r.raw) == "null" {
 		return r, nil
 	}
@@ -195,6 +198,9 @@ func (p *Proxy) beside(ctx context.Context, next mcp.MethodHandler, method strin
 		s.caps = getMember(r.params, "capabilities")
 		p.mu.Unlock()
 		p.leave(s)
+		res = p.introduce(ctx, res, false)
+	case "server/discover":
+		res = p.introduce(ctx, res, true)
 	case "logging/setLevel":
 		if params, ok := req.GetParams().(*mcp.SetLoggingLevelParams); ok {
 			p.setLevel(ctx, ss, string(params.Level))

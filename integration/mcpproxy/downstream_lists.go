@@ -361,7 +361,7 @@ func (p *Proxy) fetch(ctx context.Context, u *upstream, k listKind) ([]item, err
 	var items []item
 	var params json.RawMessage = json.RawMessage("{}")
 	for page, cursor := 0, ""; page < maxPages; page++ {
-		a, err := u.call(ctx, k.method, params, nil)
+		a, err := u.call(bare{Context: ctx}, k.method, params, nil)
 		switch {
 		case err != nil:
 			return nil, err

@@ -67,6 +67,10 @@ type Proxy struct {
 	watched  map[string]*watch          // resources that clients subscribed to, by URI
 	asking   map[string]*replies        // by id of the session
 	lives    map[string]context.Context // of the clients of Serve, by id of the session
+	lines    map[string]*teeConn        // the same, their connections
+
+	offers offers
+	tasks  tasks
 }
 
 // status is what was last heard of a server. The zero status: nothing yet.
@@ -95,6 +99,8 @@ func New(cfg Config, o Env) (*Proxy, error) {
 		watched:  map[string]*watch{},
 		asking:   map[string]*replies{},
 		lives:    map[string]context.Context{},
+		lines:    map[string]*teeConn{},
+		offers:   offers{known: make(chan struct{})},
 	}
 	if err := errors.Join(p.addServers(), checkDecisions(cfg)); err != nil {
 		return nil, err
@@ -132,7 +138,7 @@ func (p *Proxy) addServers() error {
 			errs = append(errs, fmt.Errorf("mcpproxy: two servers are named %q; rename one", s.Name))
 		}
 		seen[s.Name] = true
-		ev := upstreamEvents{up: p.upstreamUp, down: p.upstreamDown, notify: p.upstreamNotify, request: p.upstreamAsks}
+		ev := upstreamEvents{up: p.upstreamUp, down: p.upstreamDown, notify: p.upstreamNotify, request: p.upstreamAsks, offers: p.abilities}
 		u := newUpstream(s, p.cfg.Proxy, ev, p.log)
 		u.auth.keepIn(p.env.TokenDir)
 		p.ups = append(p.ups, u)
@@ -223,13 +229,15 @@ func (p *Proxy) settle() {
 
 // ready waits until every server has come up or failed, at most startWait: a
 // client that asks at once shall not see an empty list.
-func (p *Proxy) ready(ctx context.Context) {
+func (p *Proxy) ready(ctx context.Context) { p.readyWithin(ctx, startWait) }
+
+func (p *Proxy) readyWithin(ctx context.Context, limit time.Duration) {
 	select {
 	case <-p.settled:
 		return
 	default:
 	}
-	t := time.NewTimer(startWait)
+	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {
 	case <-p.settled:

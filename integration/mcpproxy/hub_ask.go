@@ -50,7 +50,7 @@ func withRaw(ctx context.Context, method string, params json.RawMessage) context
 
 // notifyRaw sends a notification of a server to a client. Failing to is the
 // client's loss: it has left.
-func notifyRaw(ctx context.Context, ss *mcp.ServerSession, method string, params json.RawMessage) {
+func (p *Proxy) notifyRaw(ctx context.Context, ss *mcp.ServerSession, method string, params json.RawMessage) {
 	ctx = withRaw(ctx, method, params)
 	switch method {
 	case "notifications/progress":
@@ -63,6 +63,8 @@ func notifyRaw(ctx context.Context, ss *mcp.ServerSession, method string, params
 		ms, _ := members(params)
 		id, _ := getString(ms, "elicitationId")
 		_ = ss.NotifyElicitationComplete(ctx, &mcp.ElicitationCompleteParams{ElicitationID: id})
+	default:
+		p.notifyOther(ctx, ss, method, params)
 	}
 }
 
@@ -76,7 +78,7 @@ func (p *Proxy) upstreamAsks(ctx context.Context, u *upstream, method string, pa
 	}
 	ss, over, err := p.whom(ctx, u)
 	if err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+		return nil, unknownMethod(err.Error()) // as who cannot answer says
 	}
 	if over != nil {
 		var stop context.CancelFunc
@@ -138,6 +140,9 @@ func (f *flight) whom() (*mcp.ServerSession, context.Context, error) {
 
 // askClient asks a client and returns the bytes of its answer.
 func (p *Proxy) askClient(ctx context.Context, ss *mcp.ServerSession, method string, params json.RawMessage) (json.RawMessage, *jsonrpc.Error) {
+	if rpc := lacks(ss, method); rpc != nil {
+		return nil, rpc
+	}
 	id := ss.ID()
 	r := p.listen(id)
 	defer p.unlisten(id, r)

@@ -32,9 +32,9 @@ type bare struct {
 	f *flight
 }
 
-// Value knows the flight alone.
+// Value knows the flight alone, if there is one.
 func (b bare) Value(key any) any {
-	if key == (flightKey{}) {
+	if key == (flightKey{}) && b.f != nil {
 		return b.f
 	}
 	return nil
@@ -50,6 +50,11 @@ func (p *Proxy) takeOff(u *upstream, f *flight) {
 		p.flights[u] = map[*flight]struct{}{}
 	}
 	p.flights[u][f] = struct{}{}
+	if s := f.r.s; s.called == nil {
+		s.called = map[*upstream]bool{u: true}
+	} else {
+		s.called[u] = true
+	}
 }
 
 func (p *Proxy) landed(u *upstream, f *flight) {
@@ -116,6 +121,9 @@ func (r *request) rounds(ctx context.Context, u *upstream, method string, params
 			return answer{}, err
 		}
 		a, err := u.call(bare{ctx, f}, method, hopped, r.progress)
+		if err == nil {
+			r.p.tasks.note(a.Result, u, r.s)
+		}
 		if err != nil || r.modern || a.Error != nil || round == maxRounds {
 			return a, err
 		}
@@ -238,7 +246,7 @@ func (r *request) hopMeta(u *upstream, ms []member) (meta []member, changed bool
 
 // progress passes a server's progress on to who asked.
 func (r *request) progress(params json.RawMessage) {
-	r.out.send(func(ctx context.Context) { notifyRaw(ctx, r.ss, "notifications/progress", params) })
+	r.out.send(func(ctx context.Context) { r.p.notifyRaw(ctx, r.ss, "notifications/progress", params) })
 }
 
 // pass asks a server and makes its answer, or the lack of one, that of a

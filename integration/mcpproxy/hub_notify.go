@@ -56,6 +56,8 @@ func (p *Proxy) upstreamNotify(u *upstream, method string, params json.RawMessag
 		if uri, ok := getString(ms, "uri"); err == nil && ok {
 			_ = p.server.ResourceUpdated(p.ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})
 		}
+	default:
+		p.passOther(u, method, params)
 	}
 }
 
@@ -73,12 +75,12 @@ func (p *Proxy) passOn(u *upstream, method string, params json.RawMessage) {
 	for f := range p.flights[u] {
 		if !heard[f.r.s] || f.r.modern {
 			heard[f.r.s] = true
-			f.r.out.send(func(ctx context.Context) { notifyRaw(ctx, f.r.ss, method, params) })
+			f.r.out.send(func(ctx context.Context) { p.notifyRaw(ctx, f.r.ss, method, params) })
 		}
 	}
 	for _, s := range p.sessions {
 		if s.ss != nil && !s.modern && !heard[s] && (s.level != "" || method != "notifications/message") {
-			s.out.send(func(ctx context.Context) { notifyRaw(ctx, s.ss, method, params) })
+			s.out.send(func(ctx context.Context) { p.notifyRaw(ctx, s.ss, method, params) })
 		}
 	}
 }
@@ -118,7 +120,7 @@ func (p *Proxy) tell(ctx context.Context, u *upstream, method, capability string
 	go func() {
 		defer cancel()
 		defer stop()
-		_, _ = u.call(ctx, method, params, nil)
+		_, _ = u.call(bare{Context: ctx}, method, params, nil)
 	}()
 }
 
@@ -153,7 +155,7 @@ func (p *Proxy) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error 
 	if !first {
 		return nil
 	}
-	a, err := u.call(ctx, "resources/subscribe", encodeMembers([]member{{"uri", encode(uri)}}), nil)
+	a, err := u.call(bare{Context: ctx}, "resources/subscribe", encodeMembers([]member{{"uri", encode(uri)}}), nil)
 	if err == nil && a.Error != nil {
 		err = a.Error
 	}

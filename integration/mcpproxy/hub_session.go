@@ -23,8 +23,9 @@ type session struct {
 	client *client
 	modern bool
 	caps   json.RawMessage // what a legacy client said it can do
-	level  string          // of log messages; empty: none asked for
-	out    outbox          // log messages beside all calls
+	called map[*upstream]bool
+	level  string // of log messages; empty: none asked for
+	out    outbox // log messages beside all calls
 	used   time.Time
 	busy   int // requests under way
 }

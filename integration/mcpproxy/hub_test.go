@@ -26,12 +26,13 @@ type peer struct {
 	over      chan struct{} // the test is
 }
 
-func newPeer() *peer {
+func newPeer() *peer { return newPeerOf(&mcp.ServerOptions{}) }
+
+func newPeerOf(o *mcp.ServerOptions) *peer {
 	p := &peer{cancelled: make(chan struct{}, 10), hanging: make(chan struct{}, 10), over: make(chan struct{})}
-	p.Server = mcp.NewServer(&mcp.Implementation{Name: "peer", Version: "1"}, &mcp.ServerOptions{
-		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
-		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
-	})
+	o.SubscribeHandler = func(context.Context, *mcp.SubscribeRequest) error { return nil }
+	o.UnsubscribeHandler = func(context.Context, *mcp.UnsubscribeRequest) error { return nil }
+	p.Server = mcp.NewServer(&mcp.Implementation{Name: "peer", Version: "1"}, o)
 	tool := func(name string, h func(context.Context, *mcp.CallToolRequest) (string, error)) {
 		p.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)},
 			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

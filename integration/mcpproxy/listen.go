@@ -31,6 +31,7 @@ const idleSession = 24 * time.Hour
 // address; the Host must then name one, and a browser's Origin must be the
 // Host. The client's token goes no further than here.
 func (p *Proxy) Handler() http.Handler {
+	p.offer(offered)
 	server := func(*http.Request) *mcp.Server { return p.server }
 	f := &front{
 		p: p, within: takesWithin,
@@ -151,6 +152,9 @@ func (f *front) read(w http.ResponseWriter, req *http.Request) (modern bool, err
 	req.Header[paramsHeader] = []string{string(params)}
 	if getMember(ms, "method") == nil {
 		f.p.reply(req.Header.Get("Mcp-Session-Id"), getMember(ms, "result"))
+	}
+	if other := disguised(ms, req.Header); other != nil {
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(other)), int64(len(other))
 	}
 	if modern || req.Header.Get("Mcp-Session-Id") != "" {
 		return modern, nil

@@ -346,6 +346,7 @@ func TestClientTokenIsNoLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
+	p.offer(offered) // no client says what it can
 	logsIn(t, p.ups[0])
 	waitUntil(t, "connected", p.ups[0].isUp)
 	c := &httpClient{url: frontOf(t, p).URL, version: newest, head: http.Header{"Authorization": {"Bearer " + token}}}
@@ -374,6 +375,7 @@ func TestProxyLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
+	p.offer(offered) // no client says what it can
 	web := p.ups[0]
 	logsIn(t, web)
 	waitUntil(t, "connected", web.isUp)

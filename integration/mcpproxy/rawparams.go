@@ -89,6 +89,7 @@ func (t teeTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	t.p.mu.Lock()
 	defer t.p.mu.Unlock()
 	t.p.lives[tee.id] = ctx
+	t.p.lines[tee.id] = tee
 	return tee, nil
 }
 
@@ -120,7 +121,10 @@ func (c *teeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 	switch m := m.(type) {
 	case *jsonrpc.Request:
-		m.Extra = &mcp.RequestExtra{Header: http.Header{paramsHeader: {string(m.Params)}}}
+		c.p.learn(m)
+		h := http.Header{paramsHeader: {string(m.Params)}}
+		m.Extra = &mcp.RequestExtra{Header: h}
+		disguise(m, h)
 	case *jsonrpc.Response:
 		c.p.reply(c.id, m.Result)
 	}
@@ -162,6 +166,7 @@ func (c *teeConn) Close() error {
 	c.gone()
 	c.p.mu.Lock()
 	delete(c.p.lives, c.id)
+	delete(c.p.lines, c.id)
 	c.p.mu.Unlock()
 	return c.Connection.Close()
 }

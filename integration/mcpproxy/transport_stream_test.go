@@ -105,7 +105,7 @@ func TestAQuestionKnowsItsCall(t *testing.T) {
 func TestStatelessSubscriptions(t *testing.T) {
 	s := newSite(t, &mcp.StreamableHTTPOptions{Stateless: true})
 	heard := make(chan string, 10)
-	send := make(chan string)
+	send, gone := make(chan string), make(chan string, 10)
 	s.hand(func(w http.ResponseWriter, req *http.Request, method string, body []byte) bool {
 		if method != "subscriptions/listen" {
 			return refusesOld(w, req, method, body)
@@ -120,6 +120,7 @@ func TestStatelessSubscriptions(t *testing.T) {
 				fmt.Fprintf(w, "data: %s\n\n", text)
 				_ = http.NewResponseController(w).Flush()
 			case <-req.Context().Done():
+				gone <- ""
 				return true
 			}
 		}
@@ -134,6 +135,7 @@ func TestStatelessSubscriptions(t *testing.T) {
 	if got := next(t, heard, "new subscription"); !strings.Contains(got, `"resourceSubscriptions":["file:///a"]`) {
 		t.Errorf("heard %s", got)
 	}
+	next(t, gone, "end of the first subscription")
 	send <- `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7},"uri":"file:///a"}}`
 	if got, want := next(t, r.notes, "notification"), `notifications/resources/updated {"uri":"file:///a"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)

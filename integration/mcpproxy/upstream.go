@@ -41,6 +41,7 @@ type upstreamEvents struct {
 	notify func(u *upstream, method string, params json.RawMessage)
 	// request answers the server's own. Unlike the others it is called
 	// concurrently; ctx ends when the server takes it back or is lost.
+	offers  func(ctx context.Context) json.RawMessage // what the server may ask for, in a handshake with sessions; nil: all
 	request func(ctx context.Context, u *upstream, method string, params json.RawMessage) (json.RawMessage, *jsonrpc.Error)
 }
 
@@ -80,7 +81,8 @@ type upstream struct {
 	listed   []rawTool       // the last known, also when down
 	offers   json.RawMessage // the same, of its capabilities
 	revision string
-	downErr  error // why it is down; nil: it is up, or has not been tried
+	guide    string // its instructions, the last known
+	downErr  error  // why it is down; nil: it is up, or has not been tried
 }
 
 func newUpstream(s Server, o Options, ev upstreamEvents, log *zap.Logger) *upstream {
@@ -118,6 +120,14 @@ func (u *upstream) capabilities() json.RawMessage {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.offers
+}
+
+// instructions are what the server says to its clients' models of how it is to be
+// used, as it came; empty: nothing.
+func (u *upstream) instructions() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.guide
 }
 
 // version is the revision of the protocol that the server speaks.

@@ -17,22 +17,18 @@ const codeVersion = -32022
 
 // shakeHands agrees on a revision: first on an old one, since a session has
 // more to offer, then on that without sessions.
-func (l *link) shakeHands(ctx context.Context, asks bool) error {
-	a, err := l.initialize(ctx, newestLegacy, asks)
+func (l *link) shakeHands(ctx context.Context, abilities json.RawMessage) error {
+	a, err := l.initialize(ctx, newestLegacy, abilities)
 	if err != nil {
 		return err
 	}
 	if a.Error != nil && wantsDiscover(a) {
-		return l.discover(ctx, asks)
+		return l.discover(ctx, abilities)
 	}
 	return l.initialized(ctx, a)
 }
 
-func (l *link) initialize(ctx context.Context, version string, asks bool) (answer, error) {
-	abilities := json.RawMessage("{}")
-	if asks {
-		abilities = offered
-	}
+func (l *link) initialize(ctx context.Context, version string, abilities json.RawMessage) (answer, error) {
 	params, err := json.Marshal(map[string]any{"protocolVersion": version, "capabilities": abilities, "clientInfo": self})
 	if err != nil {
 		return answer{}, err
@@ -43,6 +39,17 @@ func (l *link) initialize(ctx context.Context, version string, asks bool) (answe
 // wantsDiscover reports the refusals of a server that knows no sessions.
 func wantsDiscover(a answer) bool {
 	return a.Error.Code == codeVersion || a.Error.Code == jsonrpc.CodeMethodNotFound || a.Status == http.StatusBadRequest
+}
+
+// abilities are what the server may ask of clients.
+func (u *upstream) abilities(ctx context.Context) json.RawMessage {
+	switch {
+	case u.events.request == nil:
+		return json.RawMessage("{}")
+	case u.events.offers == nil:
+		return offered
+	}
+	return u.events.offers(ctx)
 }
 
 // initialized ends the handshake of an old revision.
@@ -58,6 +65,7 @@ func (l *link) initialized(ctx context.Context, a answer) error {
 		return fmt.Errorf("initialize: the server speaks revision %.20q, which the proxy does not know", said.ProtocolVersion)
 	}
 	l.version, l.capabilities = said.ProtocolVersion, field(a.Result, "capabilities")
+	_ = json.Unmarshal(field(a.Result, "instructions"), &l.guide) // what is no text is none
 	if l.web != nil {
 		l.web.version.Store(&said.ProtocolVersion)
 	}
@@ -66,7 +74,7 @@ func (l *link) initialized(ctx context.Context, a answer) error {
 
 // discover is the handshake without sessions. A server that then names an old
 // revision after all is taken at its word.
-func (l *link) discover(ctx context.Context, asks bool) error {
+func (l *link) discover(ctx context.Context, abilities json.RawMessage) error {
 	l.version = stateless
 	a, err := l.call(ctx, "server/discover", nil, &pending{})
 	if err != nil {
@@ -74,6 +82,7 @@ func (l *link) discover(ctx context.Context, asks bool) error {
 	}
 	if a.Error == nil {
 		l.capabilities = field(a.Result, "capabilities")
+		_ = json.Unmarshal(field(a.Result, "instructions"), &l.guide) // what is no text is none
 		return nil
 	}
 	l.version = ""
@@ -83,7 +92,7 @@ func (l *link) discover(ctx context.Context, asks bool) error {
 	if a.Error.Code != codeVersion || old == "" {
 		return &refusalError{doing: "server/discover", answer: a}
 	}
-	if a, err = l.initialize(ctx, old, asks); err != nil {
+	if a, err = l.initialize(ctx, old, abilities); err != nil {
 		return err
 	}
 	return l.initialized(ctx, a)

@@ -37,6 +37,7 @@ type link struct {
 
 	version      string                           // of the protocol; set by the handshake, before any call of others
 	capabilities json.RawMessage                  // as the server said in the handshake
+	guide        string                           // the same, its instructions
 	headers      atomic.Pointer[map[string][]arg] // of the tools' arguments, by tool; HTTP of 2026-07-28 only
 	logLevel     atomic.Pointer[string]           // what a 2026-07-28 server is told with each request; nil: nothing
 

@@ -94,7 +94,7 @@ func (u *upstream) connect(ctx context.Context) (*link, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, connectFor)
 	defer cancel()
-	err = l.shakeHands(limited, u.events.request != nil)
+	err = l.shakeHands(limited, u.abilities(limited))
 	var tools []rawTool
 	if err == nil {
 		tools, err = l.listTools(limited)
@@ -111,6 +111,7 @@ func (u *upstream) connect(ctx context.Context) (*link, error) {
 	l.subscribe()
 	u.mu.Lock()
 	u.link, u.listed, u.offers, u.revision, u.downErr = l, tools, l.capabilities, l.version, nil
+	u.guide = l.guide
 	u.renewedLocked()
 	u.mu.Unlock()
 	u.log.Info("connected", zap.String("revision", l.version), zap.Int("tools", len(tools)))

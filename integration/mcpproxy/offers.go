@@ -1,0 +1,130 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// offerWait is how long a server waits for the first client to say what it can.
+const offerWait = 2 * time.Second
+
+// maxOffer bounds what of a client's abilities is passed on.
+const maxOffer = 16 << 10
+
+// What a server may ask is settled in its handshake, once for all clients. With
+// one client on stdio it is offered what that client can, no more: a server that
+// is promised roots asks for them at once, and one that gets an error then works
+// without them for good. So the process is started at once, but the handshake
+// waits for the client's own, which follows within milliseconds where a client
+// starts the proxy. Over HTTP clients come and go: all is offered, and a client
+// that cannot answer refuses as if it had been asked directly.
+type offers struct {
+	known chan struct{} // closed when it is settled
+	caps  json.RawMessage
+}
+
+// learn takes what the first client on stdio can from its first message that
+// says so.
+func (p *Proxy) learn(m *jsonrpc.Request) {
+	if p.isOffered() {
+		return
+	}
+	var caps json.RawMessage
+	switch meta := field(m.Params, "_meta"); {
+	case m.Method == "initialize":
+		if caps = field(m.Params, "capabilities"); caps == nil {
+			caps = json.RawMessage("{}")
+		}
+	default:
+		caps = field(meta, metaCapabilities)
+	}
+	if caps != nil {
+		p.offer(abilities(caps))
+	}
+}
+
+// abilities are what of a client's capabilities concerns servers.
+func abilities(caps json.RawMessage) json.RawMessage {
+	all, _ := members(caps)
+	var out []member
+	for _, m := range all {
+		if m.key == "roots" || m.key == "sampling" || m.key == "elicitation" {
+			out = append(out, m)
+		}
+	}
+	if raw := encodeMembers(out); len(raw) <= maxOffer {
+		return raw
+	}
+	return json.RawMessage("{}")
+}
+
+// offer settles what servers are offered, if nothing has.
+func (p *Proxy) offer(caps json.RawMessage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.isOffered() {
+		p.offers.caps = caps
+		close(p.offers.known)
+	}
+}
+
+func (p *Proxy) isOffered() bool {
+	select {
+	case <-p.offers.known:
+		return true
+	default:
+		return false
+	}
+}
+
+// abilities are what a server is offered in its handshake; without a client in
+// offerWait everything.
+func (p *Proxy) abilities(ctx context.Context) json.RawMessage {
+	t := time.NewTimer(offerWait)
+	defer t.Stop()
+	select {
+	case <-p.offers.known:
+		return p.offers.caps
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return offered
+}
+
+// lacks says that a client with a session has not declared that it answers a
+// method; nil: it has.
+func lacks(ss *mcp.ServerSession, method string) *jsonrpc.Error {
+	var caps mcp.ClientCapabilities
+	if init := ss.InitializeParams(); init != nil && init.Capabilities != nil {
+		caps = *init.Capabilities
+	}
+	can := map[string]bool{"roots/list": caps.RootsV2 != nil, "sampling/createMessage": caps.Sampling != nil,
+		"elicitation/create": caps.Elicitation != nil}
+	if can[method] {
+		return nil
+	}
+	return unknownMethod("the client does not take " + method)
+}
+
+func unknownMethod(why string) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: why}
+}
+
+// rootsChanged tells of a client's new roots to each server that it has called,
+// and where it is the only client to all. Those of 2026-07-28 ask anew when they
+// need them.
+func (p *Proxy) rootsChanged(_ context.Context, req *mcp.RootsListChangedRequest) {
+	raw := rawParams("notifications/roots/list_changed", req)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.sessions[req.Session]
+	for _, u := range p.ups {
+		if s != nil && (len(p.sessions) == 1 || s.called[u]) && u.version() < newest {
+			go u.notify("notifications/roots/list_changed", raw)
+		}
+	}
+}
