@@ -87,9 +87,9 @@ func (f *sessionFlags) find(cmd *cobra.Command) (chosen, error) {
 	if err != nil {
 		return chosen{}, err
 	}
+	running := control.WriteAll(contextOf(cmd), st) // has a bound of its own
 	ctx, cancel := patient(cmd, storeWait)
 	defer cancel()
-	running := control.WriteAll(ctx, st)
 	all, unread := listSessions(ctx, st, running)
 	found, none := f.among(all, projects)
 	// One that is in use may be the one that is meant, or the latest.

@@ -73,8 +73,9 @@ func (f *storeFlag) list(cmd *cobra.Command) (sessionsView, error) {
 		return sessionsView{}, err
 	}
 	v := sessionsView{Format: statusFormat, Store: redact.Text(dir, maxPath), Sessions: []sessionRow{}, Aside: []asideView{}}
+	running := control.WriteAll(contextOf(cmd), st) // has a bound of its own
 	ctx, cancel := patient(cmd, storeWait)
-	all, unread := listSessions(ctx, st, control.WriteAll(ctx, st))
+	all, unread := listSessions(ctx, st, running)
 	cancel()
 	v.Unreadable = append([]string{}, unjoin(unread)...)
 	shorts, now := shortIDs(all), time.Now()

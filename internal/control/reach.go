@@ -97,7 +97,7 @@ func (p *Proxy) post(ctx context.Context, path string, body any) (r reply, err e
 }
 
 // writeWait bounds how long a command waits for a proxy to write.
-const writeWait = 3 * time.Second
+const writeWait = 2 * time.Second
 
 // WriteAll has all proxies of the store write what they know, and returns the
 // sockets of those that run, also of those that did not write in time.
