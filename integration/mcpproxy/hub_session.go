@@ -22,10 +22,10 @@ type session struct {
 	ss     *mcp.ServerSession // nil: a caller without a session
 	client *client
 	modern bool
-	caps   json.RawMessage // what a legacy client said it can do
-	called map[*upstream]bool
-	level  string // of log messages; empty: none asked for
-	out    outbox // log messages beside all calls
+	caps   json.RawMessage    // what a legacy client said it can do
+	called map[*upstream]bool // where it had something under way
+	level  string             // of log messages; empty: none asked for
+	out    outbox             // log messages beside all calls
 	used   time.Time
 	busy   int // requests under way
 }

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 what the newest revision deprecates is what older clients and servers speak
+
 package mcpproxy
 
 import (
