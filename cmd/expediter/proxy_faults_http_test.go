@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -55,13 +54,6 @@ func (s *faultySite) restart() {
 		s.hangs.Add(1)
 		<-ctx.Done()
 		return nil, ctx.Err()
-	})
-	server.AddTool(&mcp.Tool{Name: "huge", InputSchema: schema}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		var in struct{ Bytes int }
-		if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
-			return nil, err
-		}
-		return text(strings.Repeat("x", in.Bytes))
 	})
 	s.sdk.Store(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
 }
@@ -161,13 +153,14 @@ func TestProxySessionLost(t *testing.T) {
 	t.Parallel()
 	s := newFaultySite(t)
 	f := besideFaulty(t, "{url: "+s.URL+"}", "")
+	f.says("ok", "{}", false, "ok")
 	s.restart()
 	f.says("ok", "{}", false, "ok")
 	f.goesOn()
-	if made := s.calls.Load(); made != 2 {
-		t.Errorf("%d calls were made, want 2", made)
+	if made := s.calls.Load(); made != 3 {
+		t.Errorf("%d calls were made, want 3", made)
 	}
-	if got := f.recorded("bad/ok"); !slices.Equal(got, []string{"CALL", "success", "CALL", "success"}) {
+	if got := f.recorded("bad/ok"); !slices.Equal(got, []string{"CALL", "success", "CALL", "success", "CALL", "success"}) {
 		t.Errorf("recorded %v", got)
 	}
 }
@@ -277,19 +270,34 @@ func TestProxyLargeResultsOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newFaultySite(t)
 	f := besideFaulty(t, "{url: "+s.URL+"}", "")
-	a := f.ask("huge", `{"bytes":104857600}`)
-	if want := "expediter: the call of huge has no result: the server's message is larger than the proxy's limit"; !strings.HasPrefix(a.text, want) {
+	beyond := sendsText(104_857_600)
+	s.fault.Store(&beyond)
+	a := f.ask("ok", "{}")
+	if want := "expediter: the call of ok has no result: the server's message is larger than the proxy's limit"; !strings.HasPrefix(a.text, want) {
 		t.Errorf("the agent is told %.300q", a.text)
 	}
+	s.fault.Store(nil)
 	f.goesOn()
 	if most := f.mostMemory(); most > 400<<20 {
 		t.Errorf("the proxy has held %d MB", most>>20)
 	}
-	const size = 50_000_000
+	const size = largeResult
+	within := sendsText(size)
+	s.fault.Store(&within)
 	c := newHTTPClient(t, listening(t, "127.0.0.1:0", "mcpServers: {bad: {url: '"+s.URL+"'}}\n"))
-	body, err := io.ReadAll(c.post(toolCall("1", "huge", fmt.Sprintf(`{"bytes":%d}`, size))))
-	if err != nil || !bytes.Contains(body, []byte(`"`+strings.Repeat("x", size)+`"`)) {
+	body, err := io.ReadAll(c.post(toolCall("1", "ok", "{}")))
+	if err != nil || !bytes.Contains(body, bytes.Repeat([]byte("x"), size)) {
 		t.Errorf("got %d bytes, %v", len(body), err)
+	}
+}
+
+// sendsText answers with so much text.
+func sendsText(size int) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		var call faultyRequest
+		_ = json.NewDecoder(req.Body).Decode(&call)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, call.text(strings.Repeat("x", size)))
 	}
 }
 
@@ -351,7 +359,7 @@ func TestProxyHTTPClientThatDoesNotRead(t *testing.T) {
 	}
 	defer good.Close()
 	c := calls{t, good}
-	for range 4 {
+	for range 2 {
 		c.says("flood", "{}", false, "ok")
 	}
 }
