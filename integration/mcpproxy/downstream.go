@@ -79,11 +79,13 @@ type request struct {
 	params []member
 	meta   []member
 	modern bool
-	out    outbox // progress and log messages to the client, in order
+	id     string  // of the request, on stdio; empty: not known
+	out    outbox  // progress and log messages to the client, in order
+	parked *parked // nil: the client cannot be asked while the request is under way
 }
 
 // handlers are the requests that the SDK's server never sees.
-var handlers = map[string]func(*request, context.Context) (json.RawMessage, error){
+var handlers = map[string]handler{
 	"tools/list":               (*request).listTools,
 	"tools/call":               (*request).callTool,
 	"prompts/list":             (*request).listPrompts,
@@ -120,7 +122,7 @@ func (p *Proxy) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		defer p.leave(r.s)
 		r.out.begin(ctx)
-		raw, err := r.answer(ctx, h)
+		raw, err := r.serve(ctx, h)
 		r.out.close()
 		if err != nil {
 			return nil, worded(err)
@@ -133,7 +135,7 @@ func (p *Proxy) receive(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // answer calls h. A panic is an error of this request alone.
-func (r *request) answer(ctx context.Context, h func(*request, context.Context) (json.RawMessage, error)) (raw json.RawMessage, err error) {
+func (r *request) answer(ctx context.Context, h handler) (raw json.RawMessage, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r.p.log.Error("a request panicked", zap.String("method", r.method), zap.Any("panic", v), zap.Stack("stack"))
@@ -148,7 +150,7 @@ func (p *Proxy) newRequest(method string, req mcp.Request) (*request, error) {
 	if !ok {
 		return nil, fmt.Errorf("a request without a session")
 	}
-	r := &request{p: p, ss: ss, method: realMethod(method, req), raw: rawParams(method, req)}
+	r := &request{p: p, ss: ss, method: realMethod(method, req), raw: rawParams(method, req), id: rawID(req)}
 	if len(r.raw) == 0 || string(r.raw) == "null" {
 		return r, nil
 	}

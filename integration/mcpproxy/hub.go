@@ -71,6 +71,7 @@ type Proxy struct {
 
 	offers offers
 	tasks  tasks
+	parks  parks
 }
 
 // status is what was last heard of a server. The zero status: nothing yet.
@@ -149,10 +150,13 @@ func (p *Proxy) addServers() error {
 // Close ends every session and every server, and returns when their processes
 // have ended.
 func (p *Proxy) Close() error {
-	p.stop() // sessions wait for what is under way, and servers hear that it is cancelled
+	p.mu.Lock() // nothing joins parks.running from here on
+	p.stop()    // sessions wait for what is under way, and servers hear that it is cancelled
+	p.mu.Unlock()
 	for s := range p.server.Sessions() {
 		s.Close()
 	}
+	p.parks.running.Wait()
 	p.cancel()
 	err := p.group.Wait()
 	p.statusMu.Lock()

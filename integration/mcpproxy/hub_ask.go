@@ -76,16 +76,35 @@ func (p *Proxy) upstreamAsks(ctx context.Context, u *upstream, method string, pa
 	if !clientMethods[method] {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("the proxy does not know the method %.64q", method)}
 	}
-	ss, over, err := p.whom(ctx, u)
+	ss, f, err := p.whom(ctx, u)
 	if err != nil {
 		return nil, unknownMethod(err.Error()) // as who cannot answer says
 	}
-	if over != nil {
-		var stop context.CancelFunc
-		ctx, stop = both(over, ctx)
-		defer stop()
+	if f == nil {
+		return p.askClient(ctx, ss, method, params)
 	}
-	return p.askClient(ctx, ss, method, params)
+	raw, rpc := f.ask(ctx, method, params)
+	if rpc != nil && rpc.Code == jsonrpc.CodeMethodNotFound {
+		f.refused.Store(true)
+	}
+	return raw, rpc
+}
+
+// ask asks the client of a call that is under way.
+func (f *flight) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *jsonrpc.Error) {
+	r := f.r
+	if r.modern && !r.takes(method, params) {
+		return nil, unknownMethod("the client does not take " + method)
+	}
+	if r.modern && r.parked == nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the client cannot be asked during a %.64q", r.method)}
+	}
+	if r.modern {
+		return r.parked.ask(ctx, method, params)
+	}
+	ctx, stop := both(f.ctx, ctx)
+	defer stop()
+	return r.p.askClient(ctx, r.ss, method, params)
 }
 
 // both is a context with the values of a that ends with either.
@@ -101,23 +120,26 @@ var (
 	errModern  = errors.New("the client speaks " + newest + ", in which servers ask by input_required")
 )
 
-// whom finds the connection of the client that a server asks, and the context
-// of its call, if any.
-func (p *Proxy) whom(ctx context.Context, u *upstream) (*mcp.ServerSession, context.Context, error) {
+// whom finds the client that a server asks: by its call, or, where it has none
+// under way, by its connection. Callers that share a session for their name are
+// not one client.
+func (p *Proxy) whom(ctx context.Context, u *upstream) (*mcp.ServerSession, *flight, error) {
 	if f, ok := ctx.Value(flightKey{}).(*flight); ok {
-		return f.whom()
+		return nil, f, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var found *flight
 	for f := range p.flights[u] {
-		if found != nil && found.r.s != f.r.s {
+		if found != nil && (found.r.s != f.r.s || f.r.modern && f.r.s.ss == nil) {
 			return nil, nil, errSeveral
 		}
-		found = f
+		if found == nil || found.r.parked != nil && found.r.parked.isAway() {
+			found = f
+		}
 	}
 	if found != nil {
-		return found.whom()
+		return nil, found, nil
 	}
 	if len(p.sessions) != 1 {
 		return nil, nil, errNobody
@@ -129,13 +151,6 @@ func (p *Proxy) whom(ctx context.Context, u *upstream) (*mcp.ServerSession, cont
 		return s.ss, nil, nil
 	}
 	return nil, nil, errNobody
-}
-
-func (f *flight) whom() (*mcp.ServerSession, context.Context, error) {
-	if f.r.modern {
-		return nil, nil, errModern
-	}
-	return f.r.ss, f.ctx, nil
 }
 
 // askClient asks a client and returns the bytes of its answer.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,8 +19,9 @@ import (
 
 // flight is one call of a client that is under way at a server.
 type flight struct {
-	r   *request
-	ctx context.Context // of the client's request
+	r       *request
+	ctx     context.Context // of the call
+	refused atomic.Bool     // the server asked for what the client cannot do
 }
 
 type flightKey struct{}
@@ -112,6 +114,9 @@ const maxRounds = 10
 // 2026-07-28 that needs input from a legacy client gets it: the client is asked
 // and the call made again with the answers, as that revision wants it.
 func (r *request) rounds(ctx context.Context, u *upstream, method string, params json.RawMessage, with ...member) (answer, error) {
+	if r.modern && tooLate(u, params) {
+		return answer{}, errLateState
+	}
 	f := &flight{r: r, ctx: ctx}
 	r.p.takeOff(u, f)
 	defer r.p.landed(u, f)
@@ -123,6 +128,9 @@ func (r *request) rounds(ctx context.Context, u *upstream, method string, params
 		a, err := u.call(bare{ctx, f}, method, hopped, r.progress)
 		if err == nil {
 			r.p.tasks.note(a.Result, u, r.s)
+		}
+		if err == nil && a.Error != nil && f.refused.Load() {
+			return answer{}, a.Error // what the client lacks is not the server's doing
 		}
 		if err != nil || r.modern || a.Error != nil || round == maxRounds {
 			return a, err
@@ -246,7 +254,15 @@ func (r *request) hopMeta(u *upstream, ms []member) (meta []member, changed bool
 
 // progress passes a server's progress on to who asked.
 func (r *request) progress(params json.RawMessage) {
-	r.out.send(func(ctx context.Context) { r.p.notifyRaw(ctx, r.ss, "notifications/progress", params) })
+	at := r.at()
+	if at != r { // it has a token of its own
+		token := getMember(at.meta, "progressToken")
+		if token == nil {
+			return
+		}
+		params = with(params, "progressToken", token)
+	}
+	at.out.send(func(ctx context.Context) { r.p.notifyRaw(ctx, at.ss, "notifications/progress", params) })
 }
 
 // pass asks a server and makes its answer, or the lack of one, that of a

@@ -75,7 +75,8 @@ func (p *Proxy) passOn(u *upstream, method string, params json.RawMessage) {
 	for f := range p.flights[u] {
 		if !heard[f.r.s] || f.r.modern {
 			heard[f.r.s] = true
-			f.r.out.send(func(ctx context.Context) { p.notifyRaw(ctx, f.r.ss, method, params) })
+			at := f.r.at()
+			at.out.send(func(ctx context.Context) { p.notifyRaw(ctx, at.ss, method, params) })
 		}
 	}
 	for _, s := range p.sessions {

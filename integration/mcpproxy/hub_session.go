@@ -27,7 +27,8 @@ type session struct {
 	level  string             // of log messages; empty: none asked for
 	out    outbox             // log messages beside all calls
 	used   time.Time
-	busy   int // requests under way
+	busy   int  // requests and calls under way
+	ended  bool // the last of them ends the client's journal
 }
 
 // callerKey names the callers that share a session.
@@ -109,7 +110,11 @@ func (p *Proxy) known(key any) *session {
 func (p *Proxy) leave(s *session) {
 	p.mu.Lock()
 	s.busy--
+	last := s.ended && s.busy == 0
 	p.mu.Unlock()
+	if last {
+		s.client.close()
+	}
 }
 
 // room makes a place for one more session, that of the one that has been idle
@@ -150,11 +155,17 @@ func (p *Proxy) forgetLocked(key any) {
 	p.mu.Lock()
 	s := p.sessions[key]
 	delete(p.sessions, key)
+	idle := s != nil && s.busy == 0
+	if s != nil {
+		s.ended = true
+	}
 	p.mu.Unlock()
 	if s == nil {
 		return
 	}
-	s.client.close()
+	if idle {
+		s.client.close()
+	}
 	if s.ss != nil {
 		p.unwatchAll(s.ss)
 	}

@@ -18,6 +18,7 @@ import (
 const (
 	paramsHeader = "Expediter-Params" // of one request
 	batchHeader  = "Expediter-Batch"  // the whole batch, of which nobody knows which request is which
+	idHeader     = "Expediter-Id"     // of one request, on stdio
 )
 
 // rawParams returns the params of a request as they came, nil if it had none.
@@ -34,6 +35,18 @@ func rawParams(method string, req mcp.Request) json.RawMessage {
 	}
 	return nil
 }
+
+// rawID is the id of a request that came on stdio; empty: it did not.
+func rawID(req mcp.Request) string {
+	if x := req.GetExtra(); x != nil {
+		if v := x.Header[idHeader]; len(v) == 1 {
+			return v[0]
+		}
+	}
+	return ""
+}
+
+func idText(id jsonrpc.ID) string { return string(encode(id.Raw())) }
 
 // paramsInBatch finds the params that decode to what the SDK decoded. Where two
 // requests of a batch do, either stands for both.
@@ -122,8 +135,13 @@ func (c *teeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	switch m := m.(type) {
 	case *jsonrpc.Request:
 		c.p.learn(m)
-		h := http.Header{paramsHeader: {string(m.Params)}}
+		h := http.Header{paramsHeader: {string(m.Params)}, idHeader: {idText(m.ID)}}
 		m.Extra = &mcp.RequestExtra{Header: h}
+		if m.Method == "notifications/cancelled" {
+			if id, err := decodeID(field(m.Params, "requestId")); err == nil && id.IsValid() {
+				c.p.parks.cancelled(c.id, idText(id))
+			}
+		}
 		disguise(m, h)
 	case *jsonrpc.Response:
 		c.p.reply(c.id, m.Result)
