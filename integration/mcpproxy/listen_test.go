@@ -139,6 +139,7 @@ func TestTokenStaysHere(t *testing.T) {
 }
 
 func TestBodies(t *testing.T) {
+	t.Parallel()
 	p := newProxy(t)
 	c := &httpClient{url: frontOf(t, p).URL}
 	for name, tt := range map[string]struct {

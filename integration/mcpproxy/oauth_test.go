@@ -68,6 +68,7 @@ func TestLoginOfAStranger(t *testing.T) {
 }
 
 func TestRefusedLogin(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.set(func() { g.refuses = true })
 	r := start(t, g.config(OAuth{}), Options{}, nil)
@@ -146,6 +147,7 @@ func TestLoginAgain(t *testing.T) {
 
 // An authorization server that is away says nothing of the login.
 func TestNoTokenForNow(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	r := start(t, g.config(OAuth{}), Options{}, nil)
 	next(t, r.downs, "down")
@@ -167,6 +169,7 @@ func TestNoTokenForNow(t *testing.T) {
 
 // A token for another server is none, and is not shown when it is refused.
 func TestWrongAudience(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.set(func() { g.audience = "https://other.example" })
 	r := start(t, g.config(OAuth{ClientID: "robot", ClientSecret: "robot-secret", Unattended: true}), Options{}, nil)

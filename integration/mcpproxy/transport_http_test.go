@@ -358,6 +358,7 @@ func TestHTTPCutInMidAnswer(t *testing.T) {
 }
 
 func TestHTTPCancelAndDeadline(t *testing.T) {
+	t.Parallel()
 	for _, tt := range eras[:1] {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSite(t, tt.opts)

@@ -118,6 +118,7 @@ func TestStdioCall(t *testing.T) {
 }
 
 func TestStdioKilledInMidCallAndRestarted(t *testing.T) {
+	t.Parallel()
 	r := startUp(t, stdioServer(t, "sdk"), Options{}, nil)
 	a, err := r.tool(t, "pid", `{}`)
 	first := textOf(t, a, err)
@@ -184,6 +185,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 }
 
 func TestDeadline(t *testing.T) {
+	t.Parallel()
 	r := startUp(t, stdioServer(t, "sdk"), Options{Deadline: 300 * time.Millisecond}, nil)
 	err := next(t, r.hang(t.Context(), t), "end of the call")
 	if !errors.Is(err, errDeadline) || !errors.Is(err, context.DeadlineExceeded) {
@@ -271,6 +273,7 @@ func TestStatelessOverStdio(t *testing.T) {
 }
 
 func TestBadServers(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		mode string
 		opts Options
