@@ -37,6 +37,7 @@ func (p *Proxy) newServer() *mcp.Server {
 		SubscribeHandler:        p.subscribe,
 		UnsubscribeHandler:      p.unsubscribe,
 		RootsListChangedHandler: p.rootsChanged,
+		InitializedHandler:      func(context.Context, *mcp.InitializedRequest) { p.begin() },
 	})
 	takeOthers(s)
 	s.AddReceivingMiddleware(p.receive)

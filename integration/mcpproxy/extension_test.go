@@ -240,7 +240,39 @@ func TestAskedForWhatNoClientCan(t *testing.T) {
 	if _, e := c.call(t, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`); e != "" {
 		t.Fatal(e)
 	}
+	c.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	ask()
+}
+
+// TestAskedInTheHandshake: a server that asks at once is answered when its client
+// has ended its own handshake.
+func TestAskedInTheHandshake(t *testing.T) {
+	v := &vendor{caps: vendorCaps}
+	p := newProxy(t, v.server(t, "v"))
+	c := newLineClient(t, p)
+	_, answered := c.start(t, "initialize", legacyInit)
+	until(t, v.heard, "notifications/initialized") // of the proxy, to its server
+	roots := make(chan string, 1)
+	go func() {
+		raw, rpc := p.upstreamAsks(t.Context(), p.ups[0], "roots/list", nil)
+		roots <- fmt.Sprint(string(raw), rpc)
+	}()
+	<-answered
+	for range len(c.got) {
+		if m := <-c.got; m.Method == "roots/list" {
+			t.Fatal("the client was asked in its handshake")
+		}
+	}
+	c.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for m := range c.got {
+		if m.Method == "roots/list" {
+			c.send(t, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"roots":[]}}`)
+			break
+		}
+	}
+	if got := receive(t, "roots", roots); !strings.HasPrefix(got, `{"roots":[]}`) {
+		t.Errorf("got %s", got)
+	}
 }
 
 func TestRootsChanged(t *testing.T) {

@@ -101,7 +101,7 @@ func New(cfg Config, o Env) (*Proxy, error) {
 		asking:   map[string]*replies{},
 		lives:    map[string]context.Context{},
 		lines:    map[string]*teeConn{},
-		offers:   offers{known: make(chan struct{})},
+		offers:   offers{known: make(chan struct{}), begun: make(chan struct{})},
 	}
 	if err := errors.Join(p.addServers(), checkDecisions(cfg)); err != nil {
 		return nil, err

@@ -77,6 +77,9 @@ func (p *Proxy) upstreamAsks(ctx context.Context, u *upstream, method string, pa
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("the proxy does not know the method %.64q", method)}
 	}
 	ss, f, err := p.whom(ctx, u)
+	if f == nil && p.awaitBegun(ctx) {
+		ss, f, err = p.whom(ctx, u)
+	}
 	if err != nil {
 		return nil, unknownMethod(err.Error()) // as who cannot answer says
 	}

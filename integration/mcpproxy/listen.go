@@ -31,6 +31,7 @@ const idleSession = 24 * time.Hour
 // address; the Host must then name one, and a browser's Origin must be the
 // Host. The client's token goes no further than here.
 func (p *Proxy) Handler() http.Handler {
+	p.begin()
 	p.offer(offered)
 	server := func(*http.Request) *mcp.Server { return p.server }
 	f := &front{

@@ -14,6 +14,10 @@ import (
 // offerWait is how long a server waits for the first client to say what it can.
 const offerWait = 2 * time.Second
 
+// begunWait is how long a server's question waits for the end of the first
+// client's handshake.
+const begunWait = 10 * time.Second
+
 // maxOffer bounds what of a client's abilities is passed on.
 const maxOffer = 16 << 10
 
@@ -26,6 +30,7 @@ const maxOffer = 16 << 10
 // that cannot answer refuses as if it had been asked directly.
 type offers struct {
 	known chan struct{} // closed when it is settled
+	begun chan struct{} // closed when the first client may be asked
 	caps  json.RawMessage
 }
 
@@ -44,9 +49,13 @@ func (p *Proxy) learn(m *jsonrpc.Request) {
 	default:
 		caps = field(meta, metaCapabilities)
 	}
-	if caps != nil {
-		p.offer(abilities(caps))
+	if caps == nil {
+		return
 	}
+	if m.Method != "initialize" {
+		p.begin()
+	}
+	p.offer(abilities(caps))
 }
 
 // abilities are what of a client's capabilities concerns servers.
@@ -72,6 +81,38 @@ func (p *Proxy) offer(caps json.RawMessage) {
 		p.offers.caps = caps
 		close(p.offers.known)
 	}
+}
+
+// begin lets servers ask the first client: its handshake has ended.
+func (p *Proxy) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.offers.begun:
+	default:
+		close(p.offers.begun)
+	}
+}
+
+// awaitBegun waits for the end of the handshake of a client that is known of, and
+// says whether it did: no client is asked before.
+func (p *Proxy) awaitBegun(ctx context.Context) bool {
+	select {
+	case <-p.offers.begun:
+		return false
+	default:
+	}
+	if !p.isOffered() {
+		return false
+	}
+	t := time.NewTimer(begunWait)
+	defer t.Stop()
+	select {
+	case <-p.offers.begun:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return true
 }
 
 func (p *Proxy) isOffered() bool {

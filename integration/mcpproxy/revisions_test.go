@@ -61,7 +61,7 @@ func TestRevisions(t *testing.T) {
 						t.Errorf("progress %q, want %q", got, want)
 					}
 				}
-				testQuestions(t, s, client, server)
+				testQuestions(t, s, server)
 				testCancel(t, s, up)
 				testChanges(t, s, up, &h, client)
 				if got := p.ups[0].version(); got != server {
@@ -131,18 +131,15 @@ func testPassed(t *testing.T, s *mcp.ClientSession) {
 	}
 }
 
-func testQuestions(t *testing.T, s *mcp.ClientSession, client, server string) {
+func testQuestions(t *testing.T, s *mcp.ClientSession, server string) {
 	t.Helper()
-	switch {
-	case server >= newest:
-		if got, want := callText(t, s, "input", nil), "Ada st<a>te"; got != want {
-			t.Errorf("input: %q, want %q", got, want)
-		}
-	case client < newest:
-		for name, want := range map[string]string{"elicit": "accept Ada", "sample": "m 7", "roots": "file:///here"} {
-			if got := callText(t, s, name, nil); got != want {
-				t.Errorf("%s: %q, want %q", name, got, want)
-			}
+	want := map[string]string{"elicit": "accept Ada", "sample": "m 7", "roots": "file:///here"}
+	if server >= newest {
+		want = map[string]string{"input": "Ada st<a>te"}
+	}
+	for name, want := range want {
+		if got := callText(t, s, name, nil); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }
