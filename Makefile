@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
 COUNT ?= 6
 
-.PHONY: build test race vet lint fuzz bench hookbench hookproof evidence huge mcpservers ci
+.PHONY: build test race vet lint fuzz bench hookbench proxybench hookproof evidence huge mcpservers ci
 
 build:
 	go build -o expediter-cli ./cmd/expediter
@@ -40,6 +40,13 @@ bench:
 RUNS ?= 500
 hookbench:
 	go test ./cmd/expediter -run '^$$' -bench '^BenchmarkHookProcess$$' -benchtime $(RUNS)x
+
+# A call straight, through a plain proxy of the SDK's parts, through expediter
+# proxy, and a skipped one, in turns of 50: p50, p99 and ratios, on stdio and over
+# HTTP. Run it on a machine that does nothing else.
+ROUNDS ?= 200
+proxybench:
+	go test ./cmd/expediter -run '^$$' -bench '^BenchmarkProxy$$' -benchtime $(ROUNDS)x
 
 # Every recorded session and incident as hook calls, and processes that are
 # killed or come all at once, with their figures.

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(stateless{m}, map[string]func(){"expediter": main, "mcp-server": mcpServer, "mcp-client": mcpClient,
-		"mcp-flaky": flakyServer, "mcp-faulty": faultyServer, "mcp-drive": proxyDriver})
+		"mcp-flaky": flakyServer, "mcp-faulty": faultyServer, "mcp-drive": proxyDriver, "mcp-bench": benchPeer})
 }
 
 // stateless runs tests with a store of their own: proxies keep their sessions where

@@ -519,3 +519,19 @@ func TestRetryAfterOfTheHandshake(t *testing.T) {
 		t.Errorf("%v has no *jsonrpc.Error", err)
 	}
 }
+
+// TestHTTPServerOfTheNewestAlone: it answers initialize with the revision before
+// its own, as that says, and refuses what comes after.
+func TestHTTPServerOfTheNewestAlone(t *testing.T) {
+	s := mcp.NewServer(&mcp.Implementation{Name: "new", Version: "1"}, &mcp.ServerOptions{SupportedProtocolVersions: []string{newest}})
+	mcp.AddTool(s, &mcp.Tool{Name: "echo"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "here"}}}, nil, nil
+	})
+	srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}))
+	t.Cleanup(srv.Close)
+	p := newProxy(t, Server{Name: "new", URL: srv.URL})
+	result, rpcError := clientOf(t, p, "stdio", newestLegacy).call(t, "tools/call", `{"name":"echo","arguments":{}}`)
+	if !strings.Contains(result, `"here"`) {
+		t.Errorf("got %s %s", result, rpcError)
+	}
+}

@@ -25,7 +25,14 @@ func (l *link) shakeHands(ctx context.Context, abilities json.RawMessage) error 
 	if a.Error != nil && wantsDiscover(a) {
 		return l.discover(ctx, abilities)
 	}
-	return l.initialized(ctx, a)
+	if err = l.initialized(ctx, a); err == nil || l.web == nil || a.Error != nil || ctx.Err() != nil {
+		return err
+	}
+	l.web.version.Store(nil) // a server without sessions may name the revision before it, and refuse that
+	if l.discover(ctx, abilities) != nil {
+		return err
+	}
+	return nil
 }
 
 func (l *link) initialize(ctx context.Context, version string, abilities json.RawMessage) (answer, error) {
