@@ -31,6 +31,7 @@ type client struct {
 	mirrored *mirrored // nil: not in a store
 
 	outages sync.Map     // *upstream to *outage
+	shown   sync.Map     // *upstream to the *login whose address the human was shown last
 	busy    atomic.Int64 // calls under way
 	used    atomic.Int64 // when one was last decided or ended, in milliseconds
 	changed atomic.Int64 // counts what rows depend on

@@ -211,6 +211,7 @@ func FuzzReadConfig(f *testing.F) {
 	f.Add("p.json", `{"mcpServers":{"a":{"command":"${A:-b}","args":["${"],"timeout":60}}, /* x */}`)
 	f.Add("p.yaml", "servers: {a: {url: 'https://a', headers: {b: c}}}\nproxy: {deadline: 1s}\n")
 	f.Add("p", `{"context_servers":{"a":{"command":{"path":"a"}}}}`)
+	f.Add("p", `{"servers":{"a":{"url":"https://a","oauth":{"clientId":"b","scope":"c d","redirectUri":"http://[::1]:8/x"}}}}`)
 	f.Fuzz(func(t *testing.T, name, in string) {
 		c, err := ReadConfig(name, []byte(in), testEnv)
 		if err != nil {

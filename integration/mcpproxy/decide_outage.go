@@ -54,6 +54,7 @@ func (c *client) outageOf(u *upstream) *outage {
 
 // serverDown notes that a server is lost, and why.
 func (c *client) serverDown(u *upstream, err error) {
+	c.showLogin(u)
 	o := c.outageOf(u)
 	o.mu.Lock()
 	defer o.mu.Unlock()

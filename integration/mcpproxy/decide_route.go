@@ -19,6 +19,9 @@ import (
 // skip answers a call that is not made: with the result of a declared alternative
 // that takes the same arguments, else with what is open and what may stand in.
 func (c *client) skip(ctx context.Context, t target, params json.RawMessage, forward forwardFunc, d expediter.Decision) json.RawMessage {
+	if gone(d) {
+		c.showLogin(t.up)
+	}
 	alt, ok := c.passthrough(t, d)
 	if !ok {
 		return c.skipAnswer(t, d, "")

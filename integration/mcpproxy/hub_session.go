@@ -180,7 +180,7 @@ func (p *Proxy) humanOf(s *session) human {
 	if init == nil || init.Capabilities == nil || init.Capabilities.Elicitation == nil {
 		return human{}
 	}
-	return human{elicit: func(ctx context.Context, message string, schema json.RawMessage) (string, json.RawMessage, error) {
+	h := human{elicit: func(ctx context.Context, message string, schema json.RawMessage) (string, json.RawMessage, error) {
 		params := encodeMembers([]member{{"message", encode(message)}, {"requestedSchema", schema}})
 		raw, rpc := p.askClient(ctx, s.ss, "elicitation/create", params)
 		if rpc != nil {
@@ -196,4 +196,18 @@ func (p *Proxy) humanOf(s *session) human {
 		}
 		return action, getMember(ms, "content"), nil
 	}}
+	if init.Capabilities.Elicitation.URL != nil {
+		h.open = func(ctx context.Context, id, message, address string) error {
+			_, rpc := p.askClient(ctx, s.ss, "elicitation/create", encode(map[string]string{
+				"mode": "url", "elicitationId": id, "message": message, "url": address}))
+			if rpc != nil {
+				return rpc
+			}
+			return nil
+		}
+		h.opened = func(ctx context.Context, id string) {
+			notifyRaw(ctx, s.ss, "notifications/elicitation/complete", encode(map[string]string{"elicitationId": id}))
+		}
+	}
+	return h
 }

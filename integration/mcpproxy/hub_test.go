@@ -152,6 +152,11 @@ func (h *heard) options() *mcp.ClientOptions {
 // connect is a client of the SDK at a proxy.
 func connect(t *testing.T, p *Proxy, transport, version string, h *heard) *mcp.ClientSession {
 	t.Helper()
+	return connectWith(t, p, transport, version, h.options())
+}
+
+func connectWith(t *testing.T, p *Proxy, transport, version string, o *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
 	var tr mcp.Transport
 	if transport == "http" {
 		srv := httptest.NewServer(p.Handler())
@@ -176,7 +181,7 @@ func connect(t *testing.T, p *Proxy, transport, version string, h *heard) *mcp.C
 		})
 		tr = &mcp.IOTransport{Reader: outR, Writer: inW}
 	}
-	c := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, h.options())
+	c := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, o)
 	c.AddRoots(&mcp.Root{URI: "file:///here"})
 	s, err := c.Connect(t.Context(), tr, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {

@@ -23,6 +23,10 @@ const (
 // human is whom a client can ask. A nil elicit: nobody.
 type human struct {
 	elicit func(ctx context.Context, message string, schema json.RawMessage) (action string, content json.RawMessage, err error)
+	// open has the human shown an address, and opened says that there is nothing
+	// to be done with it any more; nil: the client shows none.
+	open   func(ctx context.Context, id, message, address string) error
+	opened func(ctx context.Context, id string)
 	modern bool   // the client speaks 2026-07-28: it is asked by input_required
 	client string // what the client calls itself, hostile
 }

@@ -32,6 +32,7 @@ func ListTools(ctx context.Context, s Server, log *zap.Logger) ([]ToolInfo, erro
 		log = zap.NewNop()
 	}
 	u := newUpstream(s, Options{}, upstreamEvents{}, log)
+	u.auth.wait() // nobody is there to log in
 	l, err := u.connect(ctx)
 	if err != nil {
 		if ctx.Err() != nil {

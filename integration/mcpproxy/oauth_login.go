@@ -30,7 +30,8 @@ type login struct {
 	asking chan struct{} // closed when url is there for the human
 	done   chan struct{} // closed when err is there
 	url    string
-	err    error // nil: the token is there
+	err    error           // nil: the token is there
+	over   context.Context // ends with done
 }
 
 // logIn begins a login if none is under way. It returns when the human can be
@@ -41,8 +42,10 @@ func (a *authorizer) logIn(ctx context.Context, r refusal) error {
 	l := a.login
 	if l == nil && !a.over {
 		l = &login{asking: make(chan struct{}), done: make(chan struct{})}
-		a.login = l
+		over, cancel := context.WithCancel(ctx)
+		l.over, a.login = over, l
 		a.tasks.Go(func() {
+			defer cancel()
 			l.err = a.authorize(ctx, l, challenge)
 			a.mu.Lock()
 			a.login = nil
@@ -70,23 +73,31 @@ func (a *authorizer) logIn(ctx context.Context, r refusal) error {
 	}
 }
 
-// loginURL is the address that the human is to open; empty: none.
-func (a *authorizer) loginURL() string {
+// wanted is the login whose address the human is to open; nil: there is none.
+func (a *authorizer) wanted() *login {
 	if a == nil {
-		return ""
+		return nil
 	}
 	a.mu.Lock()
 	l := a.login
 	a.mu.Unlock()
 	if l == nil {
-		return ""
+		return nil
 	}
 	select {
 	case <-l.asking:
-		return l.url
+		return l
 	default:
-		return ""
+		return nil
 	}
+}
+
+// loginURL is the address that the human is to open; empty: none.
+func (a *authorizer) loginURL() string {
+	if l := a.wanted(); l != nil {
+		return l.url
+	}
+	return ""
 }
 
 // rest is the pause before the next attempt to connect: for as long as the human

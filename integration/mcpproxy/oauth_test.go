@@ -9,11 +9,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -216,6 +218,36 @@ func TestLoginNotConfigured(t *testing.T) {
 	}
 }
 
+func TestListToolsWithoutLogin(t *testing.T) {
+	g := newGuarded(t)
+	if _, err := ListTools(t.Context(), g.config(OAuth{}), nil); err == nil || err.Error() != errAuth.Error() {
+		t.Errorf("got %v", err)
+	}
+	tools, err := ListTools(t.Context(), g.config(OAuth{ClientID: "robot", ClientSecret: "robot-secret", Unattended: true}), nil)
+	if err != nil || len(tools) == 0 {
+		t.Errorf("%d tools, %v", len(tools), err)
+	}
+}
+
+// What a server says of its login comes from outside.
+func FuzzChallenge(f *testing.F) {
+	f.Add(`Bearer error="insufficient_scope", scope="a b", resource_metadata="https://a.example/x"`)
+	f.Add(`Basic realm="x", Bearer scope="a\"b"`)
+	f.Add("Bearer scope=\"\u2028 \x00 a\"")
+	f.Fuzz(func(t *testing.T, said string) {
+		a := newAuthorizer(Server{URL: "https://a.example", OAuth: &OAuth{}}, strings.ToLower, zap.NewNop())
+		a.scopes = []string{"granted"}
+		got, want := a.challenge(refusal{http.Header{"Www-Authenticate": {said}}, true})
+		if !slices.Contains(want, "granted") || slices.ContainsFunc(want, func(s string) bool { return !isScope(s) }) {
+			t.Errorf("scopes %q", want)
+		}
+		ahead := http.Header{"Www-Authenticate": got.Header.Values("WWW-Authenticate")[:1]}
+		if text := bearerParam(ahead, "scope"); text != strings.Join(want, " ") {
+			t.Errorf("read back as %q, want %q", text, want)
+		}
+	})
+}
+
 // A tool that wants more than was granted: the human grants more, while all else
 // goes on.
 func TestMoreScopes(t *testing.T) {
@@ -365,6 +397,43 @@ func TestClientTokenIsNoLogin(t *testing.T) {
 		if strings.Contains(h, token) {
 			t.Errorf("the server was sent %s", h)
 		}
+	}
+}
+
+// A client that can shows its human the address, once, and hears when it is of no
+// use any more.
+func TestLoginByClient(t *testing.T) {
+	for _, transport := range []string{"stdio", "http"} {
+		t.Run(transport, func(t *testing.T) {
+			g := newGuarded(t)
+			p, err := New(Config{Servers: []Server{g.config(OAuth{})}}, Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = p.Close() })
+			shown, complete := make(chan *mcp.ElicitParams, 10), make(chan string, 10)
+			s := connectWith(t, p, transport, "2025-11-25", &mcp.ClientOptions{
+				Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{URL: &mcp.URLElicitationCapabilities{}}},
+				ElicitationHandler: func(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+					shown <- req.Params
+					return &mcp.ElicitResult{Action: "accept"}, nil
+				},
+				ElicitationCompleteHandler: func(_ context.Context, req *mcp.ElicitationCompleteNotificationRequest) {
+					complete <- req.Params.ElicitationID
+				},
+			})
+			if _, err := s.ListTools(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			got := next(t, shown, "question")
+			if got.Mode != "url" || got.URL != p.ups[0].auth.loginURL() || got.Message != "The server web wants a login." {
+				t.Errorf("asked %+v", got)
+			}
+			logsIn(t, p.ups[0])
+			if id := next(t, complete, "end"); id != got.ElicitationID || len(shown) > 0 {
+				t.Errorf("ended %q, asked as %q, and %d times more", id, got.ElicitationID, len(shown))
+			}
+		})
 	}
 }
 

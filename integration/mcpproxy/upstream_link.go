@@ -333,7 +333,7 @@ func (l *link) tellCancelled(id int64, cause error) {
 // abandon tells a server over HTTP that nobody waits any more for what was under
 // way when the link ended: unlike a process it would go on.
 func (l *link) abandon() {
-	if l.web == nil || l.modern() {
+	if l.web == nil || l.web.version.Load() == nil { // without a session; in mid-handshake nothing else is under way
 		return
 	}
 	l.mu.Lock()
