@@ -206,7 +206,7 @@ func (p *Proxy) humanOf(s *session) human {
 			return nil
 		}
 		h.opened = func(ctx context.Context, id string) {
-			notifyRaw(ctx, s.ss, "notifications/elicitation/complete", encode(map[string]string{"elicitationId": id}))
+			p.notifyRaw(ctx, s.ss, "notifications/elicitation/complete", encode(map[string]string{"elicitationId": id}))
 		}
 	}
 	return h
