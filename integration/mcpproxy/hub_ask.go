@@ -127,13 +127,17 @@ var (
 // under way, by its connection. Callers that share a session for their name are
 // not one client.
 func (p *Proxy) whom(ctx context.Context, u *upstream) (*mcp.ServerSession, *flight, error) {
-	if f, ok := ctx.Value(flightKey{}).(*flight); ok {
-		return nil, f, nil
+	on, told := ctx.Value(flightKey{}).(*flight)
+	if on != nil {
+		return nil, on, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var found *flight
 	for f := range p.flights[u] {
+		if told { // on the stream of what is done for no client
+			break
+		}
 		if found != nil && (found.r.s != f.r.s || f.r.modern && f.r.s.ss == nil) {
 			return nil, nil, errSeveral
 		}

@@ -34,9 +34,9 @@ type bare struct {
 	f *flight
 }
 
-// Value knows the flight alone, if there is one.
+// Value knows the flight alone; a nil one: this is done for no client.
 func (b bare) Value(key any) any {
-	if key == (flightKey{}) && b.f != nil {
+	if key == (flightKey{}) {
 		return b.f
 	}
 	return nil

@@ -140,6 +140,7 @@ type watch struct {
 // subscribe is called by the SDK for subscriptions of old and new clients.
 func (p *Proxy) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
 	uri := req.Params.URI
+	p.ready(ctx)
 	u := p.ownerOf(ctx, uri)
 	if u == nil {
 		return mcp.ResourceNotFoundError(uri)

@@ -382,6 +382,9 @@ func TestWhoIsAsked(t *testing.T) {
 	}
 	a, b := &flight{r: &request{s: one}}, &flight{r: &request{s: one}}
 	p.takeOff(u, a)
+	if _, f, err := p.whom(bare{Context: t.Context()}, u); f != nil || !errors.Is(err, errNobody) {
+		t.Errorf("on a stream of the proxy's own: %v, %v", f, err)
+	}
 	p.takeOff(u, b)
 	if err := ask(); err != nil {
 		t.Errorf("with two calls of one client: %v", err)
