@@ -147,6 +147,7 @@ type Change struct {
 	Cause          string          `json:"cause,omitempty"`           // of an incident
 	Members        []string        `json:"members,omitempty"`         // of an incident, sorted
 	Why            string          `json:"why,omitempty"`             // words of whoever confirmed, forced, disabled or reset
+	Earlier        bool            `json:"earlier,omitempty"`         // it was so before this engine joined: no part of SPEC section 7
 }
 
 // Bounds of what a Change from elsewhere may hold.
@@ -200,7 +201,8 @@ func (c Change) clean() Change {
 
 // Adopt applies what another engine of the fleet came to, as if it had happened
 // here, but for the budget, which only charged changes. What is so already
-// changes nothing. An opening takes part in SPEC section 7. Controls of this
+// changes nothing. An opening takes part in SPEC section 7, unless it is told as
+// an earlier one: a joiner hears of many at once. Controls of this
 // engine's own operator are overruled by later ones from elsewhere, and nothing
 // else: a tool that is forced open or disabled stays so. Errors: a change that is
 // not valid, and ErrUnknownTool where strict mode does not know the tool; they
@@ -262,6 +264,10 @@ func (x *Engine) adopt(t *tool, c Change) {
 	case c.Kind == ChangeClosed:
 	case from == breaker.Closed:
 		x.adoptOpen(t, c)
+		if c.Earlier { // nobody knows how long before
+			t.ill().tripped = false
+			return
+		}
 		x.cur.adopting = false // what follows from it was found out here
 		x.correlate(t, c.Failure)
 	case c.Kind == ChangeProbeFailed:

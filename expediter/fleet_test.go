@@ -306,3 +306,33 @@ func TestFleet_AdoptedOpeningTakesPartInCascades(t *testing.T) {
 	j.ask("Bash", "PAUSE systemic")
 	j.shared("opened Grep [] 0", "incident  [Grep Read] 0")
 }
+
+func TestFleet_EarlierOpeningsAreNoCascade(t *testing.T) {
+	j := join(t, expediter.Config{Policy: large()})
+	for _, tool := range []string{"Grep", "Read", "Bash", "Glob"} {
+		j.adopt(expediter.Change{Kind: expediter.ChangeOpened, Tool: tool, Failure: cascade.Failure{Category: cascade.Network}, Earlier: true})
+	}
+	if got := j.x.Status().Paused; got != expediter.NoReason {
+		t.Errorf("paused: got %v, want not: they opened before this engine joined, nobody knows when", got)
+	}
+	j.fail("Edit", 3, cascade.Network)
+	if got := j.x.Status().Paused; got != expediter.NoReason {
+		t.Errorf("paused: got %v, want not: what opened earlier is no peer of an opening now", got)
+	}
+	j.shared("opened Edit [] 0")
+}
+
+func TestTool(t *testing.T) {
+	j := join(t, expediter.Config{Policy: large()})
+	if got, ok := j.x.Tool("Grep"); ok {
+		t.Errorf("unknown tool: got %+v, want none", got)
+	}
+	j.fail("Grep", 3, cascade.Upstream)
+	j.fail("Read", 1, cascade.Upstream)
+	for _, want := range j.x.Status().Tools {
+		got, ok := j.x.Tool(want.Tool)
+		if diff := cmp.Diff(want, got); !ok || diff != "" {
+			t.Errorf("%s, found %v (-want +got):\n%s", want.Tool, ok, diff)
+		}
+	}
+}

@@ -138,6 +138,20 @@ func (x *Engine) Status() Status {
 	return s
 }
 
+// Tool reads one tool, as Status does. It is false where the engine holds none of
+// that name.
+func (x *Engine) Tool(name string) (ToolStatus, bool) {
+	name = toolName(name)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	t := x.find(name)
+	if t == nil {
+		return ToolStatus{}, false
+	}
+	x.cur.step, x.cur.at = x.clock.now()
+	return x.row(t), true
+}
+
 func (x *Engine) row(t *tool) ToolStatus {
 	r := ToolStatus{
 		Tool: t.name, State: t.m.State(), Entry: *t.spec.entry, Declared: t.declared, Policy: t.spec.policy,

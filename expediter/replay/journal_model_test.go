@@ -165,7 +165,7 @@ func anyChange(t *rapid.T) expediter.Change {
 		Failure: cascade.Failure{Category: anyCategory.Draw(t, "category"), Signature: anyText.Draw(t, "signature")},
 		Run:     rapid.IntRange(0, 3).Draw(t, "run"), FailedProbes: rapid.IntRange(-1, 3).Draw(t, "failed probes"),
 		IncidentProbes: rapid.IntRange(0, 3).Draw(t, "incident probes"), Cause: rapid.SampledFrom([]string{"network", "mixed"}).Draw(t, "cause"),
-		Members: rapid.SliceOfN(anyTool, 0, 3).Draw(t, "members")}
+		Earlier: rapid.Bool().Draw(t, "earlier"), Members: rapid.SliceOfN(anyTool, 0, 3).Draw(t, "members")}
 }
 
 func (l *live) refuse(t *rapid.T) {
