@@ -98,6 +98,16 @@ var rooms = map[string]room{
 			"golang.org/x/sync/semaphore":                         "calls in flight, bounded",
 		}},
 
+	"integration/redisfleet": {clock: "leases and beats are a matter of real time", rooms: []string{"cascade", "cascade/redact", "expediter", "expediter/breaker"},
+		libraries: map[string]string{
+			"github.com/redis/go-redis/v9":   "Redis and Valkey, single, with Sentinel, as a Cluster (docs/decisions/redis.md)",
+			"github.com/cenkalti/backoff/v4": "a Redis that is away is asked ever later, with jitter",
+			"go.uber.org/zap":                "says that Redis is away, where a program has a log",
+		}},
+	"integration/redisfleet/redistest": {clock: "it waits for a server that it starts", libraries: map[string]string{
+		"github.com/redis/go-redis/v9": "asks whether the server answers (docs/decisions/redis.md)",
+	}},
+
 	"report": {quiet: true, rooms: []string{"budget", "capability", "cascade", "cascade/redact", "expediter", "expediter/breaker",
 		"internal/pattern", "scope"}},
 	"report/freshness": {quiet: true, rooms: []string{"capability"}},
@@ -315,6 +325,8 @@ var skips = map[string]string{
 	"cmd/expediter/proxy_servers_test.go":  "a machine without the public MCP servers; with CI=true their absence is an error",
 	"cmd/expediter/install_test.go":        "root on a machine without setpriv; with CI=true its absence is an error",
 	"internal/view/browser_test.go":        "a machine without Chromium; with CI=true its absence is an error",
+
+	"integration/redisfleet/redistest/redis.go": "a machine without redis-server; with CI=true its absence is an error",
 }
 
 func TestNoTestIsSkipped(t *testing.T) {
