@@ -186,18 +186,19 @@ func TestControlsOfOperators(t *testing.T) {
 func TestJoinerTakesOverWhatTheFleetKnows(t *testing.T) {
 	t.Parallel()
 	client := redistest.Start(t).Client()
-	agents := joinAll(t, 2, client, hasty("joiner"))
+	p := quick()
+	p.Cascade.MinTools = 100 // what opens here is no incident, but would be one where it opens at once
+	agents := []*agent{newAgent(t, p), newAgent(t, p)}
+	for _, a := range agents {
+		a.join(client, hasty("joiner"))
+		a.connected(true)
+	}
 	for _, tool := range []string{"Grep", "Fetch", "Read", "Edit"} {
 		agents[0].fail(tool, 2, cascade.Unknown)
 		allAre(t, agents, tool, breaker.Open)
-		if tool == "Fetch" {
-			agents[1].record(agents[1].trial("Fetch"), expediter.Success())
-			allAre(t, agents, "Fetch", breaker.Closed)
-		}
-		if tool == "Read" { // the third at once is an incident of its own
-			break
-		}
 	}
+	agents[1].record(agents[1].trial("Fetch"), expediter.Success())
+	allAre(t, agents, "Fetch", breaker.Closed)
 	agents[1].record(agents[1].trial("Grep"), expediter.Failure(cascade.Timeout, "no"))
 	await(t, "the failed trial", func() bool { s, _ := agents[0].Tool("Grep"); return s.FailedProbes == 1 })
 
@@ -206,10 +207,11 @@ func TestJoinerTakesOverWhatTheFleetKnows(t *testing.T) {
 	late.fail("Own", 2, cascade.Upstream)   // of which the fleet knows nothing
 	late.join(client, hasty("joiner"))
 	late.connected(true)
-	allAre(t, append(agents, late), "Grep", breaker.Open)
-	allAre(t, append(agents, late), "Read", breaker.Open)
-	allAre(t, append(agents, late), "Fetch", breaker.Closed)
-	allAre(t, append(agents, late), "Own", breaker.Open)
+	agents = append(agents, late)
+	for _, tool := range []string{"Grep", "Read", "Edit", "Own"} {
+		allAre(t, agents, tool, breaker.Open)
+	}
+	allAre(t, agents, "Fetch", breaker.Closed)
 	if s, _ := late.Tool("Grep"); s.FailedProbes != 1 || s.LastFailure.Text != "no" {
 		t.Errorf("joiner: got %d failed trials, last failure %q; want those of the fleet", s.FailedProbes, s.LastFailure.Text)
 	}

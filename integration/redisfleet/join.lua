@@ -2,7 +2,8 @@
 -- KEYS fleet log tools closed leases charges members
 -- ARGV epoch member skew most presence
 -- Returns {epoch, last, incident, cycle, members, tools, charges}; tools are
--- names and entries in turn, at most so many.
+-- names and entries in turn, at most so many. Who is no member gets the leases
+-- too, likewise, the length of the log, and the time.
 local fleet, log, tools, closed, leases, charges, members = unpack(KEYS)
 local epoch, member, skew, most, presence = unpack(ARGV)
 if member ~= '' then
@@ -13,16 +14,21 @@ if member ~= '' then
 	seen(members, member, now(skew), presence)
 end
 
-local all = {}
-if redis.call('HLEN', tools) <= tonumber(most) then
-	all = redis.call('HGETALL', tools)
-else
-	local cursor = '0'
+local function pairsOf(key)
+	if redis.call('HLEN', key) <= tonumber(most) then return redis.call('HGETALL', key) end
+	local all, cursor = {}, '0'
 	repeat
-		local page = redis.call('HSCAN', tools, cursor, 'COUNT', 500)
+		local page = redis.call('HSCAN', key, cursor, 'COUNT', 500)
 		cursor = page[1]
 		for _, text in ipairs(page[2]) do all[#all + 1] = text end
 	until cursor == '0' or #all >= 2 * tonumber(most)
+	return all
 end
+
 local head = redis.call('HMGET', fleet, 'epoch', 'last', 'incident', 'cycle')
-return {head[1] or '', head[2] or '', head[3] or '', head[4] or '', redis.call('ZCARD', members), all, redis.call('LRANGE', charges, 0, -1)}
+local answer = {head[1] or '', head[2] or '', head[3] or '', head[4] or '', redis.call('ZCARD', members), pairsOf(tools),
+	redis.call('LRANGE', charges, 0, -1)}
+if member == '' then
+	answer[8], answer[9], answer[10] = pairsOf(leases), redis.call('XLEN', log), num(now(skew))
+end
+return answer

@@ -14,7 +14,7 @@ func newEpoch() string { return rand.Text() }
 // say whether it has moved on since this member last saw it, or has forgotten
 // something (a Redis that was restarted empty, or failed over with a shorter log).
 func (f *Fleet) meet(found scene) {
-	now := f.read(found)
+	now := read(found, f.o, f.comment)
 	f.mu.Lock()
 	before := f.view
 	now.members = found.members
@@ -32,32 +32,6 @@ func (f *Fleet) meet(found scene) {
 	if f.o.SharedBudget {
 		f.meetBudget(found, before)
 	}
-}
-
-// read parses a scope. What is not understood is left out and said.
-func (f *Fleet) read(found scene) view {
-	v := view{epoch: found.epoch, last: found.last, tools: map[string]entry{}}
-	most := 2 * (f.o.MaxTools + f.o.MaxClosed)
-	for i := 0; i+1 < len(found.tools) && i < most; i += 2 {
-		tool := found.tools.text(i)
-		e, err := parseEntry(tool, found.tools.text(i+1))
-		if err != nil {
-			f.comment("tool "+tool, err)
-			continue
-		}
-		v.tools[tool] = e
-	}
-	if len(found.tools) > most {
-		f.comment("tools", errFull)
-	}
-	if found.incident != "" {
-		var err error
-		if v.incident, err = parseEntry("", found.incident); err != nil {
-			f.comment("incident", err)
-			v.incident = entry{}
-		}
-	}
-	return v
 }
 
 // meetTools compares every tool that one of the two knows.

@@ -69,8 +69,9 @@ type Options struct {
 }
 
 const (
-	longestHold = 10 * time.Minute
-	maxCharges  = 256
+	longestHold  = 10 * time.Minute
+	longestLease = 10 * time.Minute // prelude.lua has it too: one that ends later is over
+	maxCharges   = 256
 )
 
 // filled validates the options and puts the defaults in.

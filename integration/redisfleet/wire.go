@@ -150,6 +150,8 @@ type scene struct {
 	members         int
 	tools           list // names and entries in turn
 	charges         list
+	leases          list // likewise; for those who are no member
+	length, now     int64
 }
 
 // join reads the scope; member and epoch empty: without a trace.
@@ -160,7 +162,8 @@ func (w *wire) join(ctx context.Context, member, epoch string) (scene, error) {
 	if err != nil {
 		return scene{}, err
 	}
-	s := scene{epoch: l.text(0), incident: l.text(2), cycle: l.text(3), members: int(l.number(4)), tools: l.list(5), charges: l.list(6)}
+	s := scene{epoch: l.text(0), incident: l.text(2), cycle: l.text(3), members: int(l.number(4)), tools: l.list(5), charges: l.list(6),
+		leases: l.list(7), length: l.number(8), now: l.number(9)}
 	if s.last, err = parsePlace(l.text(1)); err != nil {
 		return scene{}, fmt.Errorf("key %s, field last: %w; delete the key to begin anew", k.fleet, err)
 	}
