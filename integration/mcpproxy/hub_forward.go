@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -129,7 +130,7 @@ func (r *request) rounds(ctx context.Context, u *upstream, method string, params
 		if err == nil {
 			r.p.tasks.note(a.Result, u, r.s)
 		}
-		if err == nil && a.Error != nil && f.refused.Load() {
+		if err == nil && a.Error != nil && a.Status < http.StatusBadRequest && f.refused.Load() {
 			return answer{}, a.Error // what the client lacks is not the server's doing
 		}
 		if err != nil || r.modern || a.Error != nil || round == maxRounds {

@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -44,6 +45,17 @@ func newLot(t rapid.TB, ctx context.Context, env Env) *lot {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ev := upstreamEvents{notify: p.upstreamNotify, request: p.upstreamAsks}
+	u := newUpstream(Server{Name: "one", Command: "one"}, Options{Deadline: 10000 * time.Hour}, ev, zap.NewNop())
+	u.revision, u.listed = newestLegacy, []rawTool{plainTool("x"), plainTool("y")}
+	p.ups = append(p.ups, u)
+	l := &lot{Proxy: p, up: u, calls: map[string]jsonrpc.ID{}, ended: map[any]bool{}, answers: map[any]*jsonrpc.Response{}}
+	l.connect(t, ctx)
+	return l
+}
+
+// connect connects the server, anew if it was lost.
+func (l *lot) connect(t rapid.TB, ctx context.Context) {
 	near, far := mcp.NewInMemoryTransports()
 	peer, err := far.Connect(ctx)
 	if err != nil {
@@ -53,20 +65,34 @@ func newLot(t rapid.TB, ctx context.Context, env Env) *lot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev := upstreamEvents{notify: p.upstreamNotify, request: p.upstreamAsks}
-	u := newUpstream(Server{Name: "one", Command: "one"}, Options{Deadline: 10000 * time.Hour}, ev, zap.NewNop())
-	u.link = newLink(p.ctx, conn, nil, zap.NewNop(), u.linkEvents())
-	u.link.version, u.revision, u.listed = newestLegacy, newestLegacy, []rawTool{plainTool("x"), plainTool("y")}
-	p.ups = append(p.ups, u)
-	p.upstreamUp(u)
-	l := &lot{Proxy: p, up: u, peer: peer, calls: map[string]jsonrpc.ID{}, ended: map[any]bool{}, answers: map[any]*jsonrpc.Response{}}
-	go l.read(ctx)
-	return l
+	l.peer = peer
+	link := newLink(l.ctx, conn, nil, zap.NewNop(), l.up.linkEvents())
+	link.version = newestLegacy
+	l.up.mu.Lock()
+	l.up.link, l.up.downErr = link, nil
+	l.up.mu.Unlock()
+	l.upstreamUp(l.up)
+	go l.read(ctx, peer)
 }
 
-func (l *lot) read(ctx context.Context) {
+// lose ends the connection to the server.
+func (l *lot) lose() {
+	err := errors.New("EOF")
+	l.up.link.cancel(err)
+	<-l.up.link.ended
+	_ = l.peer.Close()
+	l.up.mu.Lock()
+	l.up.link, l.up.downErr = nil, err
+	l.up.mu.Unlock()
+	l.upstreamDown(l.up, err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.ended) // the next connection counts anew
+}
+
+func (l *lot) read(ctx context.Context, peer mcp.Connection) {
 	for {
-		msg, err := l.peer.Read(ctx)
+		msg, err := peer.Read(ctx)
 		if err != nil {
 			return
 		}
@@ -95,7 +121,9 @@ func (l *lot) close(t rapid.TB) {
 	if err := l.Proxy.Close(); err != nil {
 		t.Error(err)
 	}
-	<-l.up.link.ended
+	if l.up.link != nil {
+		<-l.up.link.ended
+	}
 	_ = l.peer.Close()
 }
 
@@ -174,6 +202,7 @@ type modelCall struct {
 	open             []string          // the server's questions without an answer, by id
 	sent             map[string]string // of them those that the client knows, by key
 	answered         bool              // the server has
+	lost             bool              // its server was
 	over             bool
 }
 
@@ -237,7 +266,7 @@ func (m *model) follow(c *modelCall) {
 		m.parked(c, a)
 		return
 	}
-	if c.answered && !strings.Contains(g.raw, c.token) {
+	if c.answered && !c.lost && !strings.Contains(g.raw, c.token) {
 		m.rt.Fatalf("%s got %s %v", c.token, g.raw, g.err)
 	}
 	c.over = true
@@ -373,6 +402,25 @@ func (m *model) finishes(rt *rapid.T) {
 	}
 }
 
+// loses has the connection to the server go, and come back.
+func (m *model) loses(rt *rapid.T) {
+	m.lose()
+	for _, c := range m.calls {
+		if !runs(c) {
+			continue
+		}
+		c.answered, c.lost = true, true
+		if c.state == "" {
+			c.open = nil
+		}
+		if m.follow(c); c.state == "" && !c.over {
+			rt.Fatalf("%s waits for a server that is lost", c.token)
+		}
+	}
+	m.connect(rt, m.lot.ctx)
+	synctest.Wait()
+}
+
 func (m *model) cancels(rt *rapid.T) {
 	c := m.any("that waits", func(c *modelCall) bool { return c.waits != nil })
 	c.cancel()
@@ -468,7 +516,7 @@ func TestParkedCallsAreRecordedOnce(t *testing.T) {
 				return func(rt *rapid.T) { m.rt = rt; f(rt) }
 			}
 			rt.Repeat(map[string]func(*rapid.T){"call": with(m.call), "ask": with(m.asks), "answer": with(m.answer), "forge": with(m.forge),
-				"finish": with(m.finishes), "cancel": with(m.cancels), "time": with(m.time), "": with(m.check)})
+				"finish": with(m.finishes), "cancel": with(m.cancels), "lose": with(m.loses), "time": with(m.time), "": with(m.check)})
 			m.rt = rt
 			for _, c := range m.calls {
 				if c.waits != nil {

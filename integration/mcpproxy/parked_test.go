@@ -244,3 +244,27 @@ func TestClientLacksAbility(t *testing.T) {
 		}
 	}
 }
+
+// TestModernCallerHasNoSession: a session that a caller of 2026-07-28 claims to
+// have gives it no circuits of its own, and takes none of its calls away from it.
+func TestModernCallerHasNoSession(t *testing.T) {
+	up := newPeer()
+	up.asksFirst()
+	p := newProxy(t, up.http(t, false))
+	c := clientOf(t, p, "http", newest).(*httpClient)
+	ask := func(session, more string) (raw, rpc string) {
+		c.head = http.Header{"Mcp-Session-Id": {session}}
+		return c.call(t, "tools/call", askParams("}"+more))
+	}
+	state := readQuestion(t, first(ask("one", "")), "")
+	if raw, rpc := ask("two", answerAda(state)); !strings.Contains(raw, "accept Ada") {
+		t.Errorf("got %s %s", raw, rpc)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.sessions[callerKey("raw")]; len(p.sessions) != 1 || s == nil || s.client.engine.Status().Counts.Calls != 1 {
+		t.Errorf("%d sessions, want one with one call", len(p.sessions))
+	}
+}
+
+func first(raw, _ string) string { return raw }
