@@ -112,7 +112,8 @@ func TestParkedCallEnds(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			up := newPeer()
 			up.asksFirst()
-			p, err := New(Config{Servers: []Server{up.http(t, false)}}, Env{})
+			dir := t.TempDir()
+			p, err := New(Config{Servers: []Server{up.http(t, false)}}, Env{JournalDir: dir})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,6 +148,7 @@ func TestParkedCallEnds(t *testing.T) {
 			if len(p.parks.all) != 0 || len(p.parks.each) != 0 {
 				t.Errorf("%d calls wait", len(p.parks.all))
 			}
+			checkJournal(t, dir) // has the end of the call, though its client left before
 		})
 	}
 }
