@@ -52,9 +52,9 @@ func (p *Proxy) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if !ok {
 		rc = io.NopCloser(in)
 	}
-	w := &wholeWrites{w: out}
-	t := teeTransport{Transport: &mcp.IOTransport{Reader: newClientLines(rc, w), Writer: w, MaxLineLength: -1}, p: p, ctx: ctx}
+	t := newTee(ctx, p, rc, out)
 	err := p.server.Run(ctx, t)
+	t.end()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -83,6 +83,7 @@ type request struct {
 	id     string  // of the request, on stdio; empty: not known
 	out    outbox  // progress and log messages to the client, in order
 	parked *parked // nil: the client cannot be asked while the request is under way
+	short  *short  // nil: it came by the SDK
 }
 
 // handlers are the requests that the SDK's server never sees.
@@ -108,31 +109,42 @@ func (p *Proxy) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		if h == nil {
 			return p.beside(ctx, next, method, req)
 		}
+		if q, err := p.joins(req); err != nil {
+			return nil, err
+		} else if q != nil {
+			return q.come(ctx, req.GetSession().(*mcp.ServerSession))
+		}
 		r, err := p.newRequest(method, req)
 		if err != nil {
 			return nil, err
 		}
-		ctx, stop := both(ctx, p.life(r.ss))
-		defer stop()
-		if err := p.calls.Acquire(ctx, 1); err != nil {
-			return nil, err
-		}
-		defer p.calls.Release(1)
-		if r.s, err = p.enter(r.ss, r.modern, r.meta); err != nil {
-			return nil, err
-		}
-		defer p.leave(r.s)
-		r.out.begin(ctx)
-		raw, err := r.serve(ctx, h)
-		r.out.close()
+		raw, err := r.inSession(ctx, h)
 		if err != nil {
 			return nil, worded(err)
 		}
-		if r.modern {
-			raw = completed(raw, cacheable[method])
-		}
 		return &rawResult{raw: raw}, nil
 	}
+}
+
+// inSession answers a request by h, as one of its session's.
+func (r *request) inSession(ctx context.Context, h handler) (raw json.RawMessage, err error) {
+	ctx, stop := both(ctx, r.p.life(r.ss))
+	defer stop()
+	if err := r.p.calls.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer r.p.calls.Release(1)
+	if r.s, err = r.p.enter(r.ss, r.modern, r.meta); err != nil {
+		return nil, err
+	}
+	defer r.p.leave(r.s)
+	r.out.begin(ctx)
+	raw, err = r.serve(ctx, h)
+	r.out.close()
+	if err == nil && r.modern {
+		raw = completed(raw, cacheable[r.method])
+	}
+	return raw, err
 }
 
 // answer calls h. A panic is an error of this request alone.
@@ -151,7 +163,12 @@ func (p *Proxy) newRequest(method string, req mcp.Request) (*request, error) {
 	if !ok {
 		return nil, fmt.Errorf("a request without a session")
 	}
-	r := &request{p: p, ss: ss, method: realMethod(method, req), raw: rawParams(method, req), id: rawID(req)}
+	return p.requestOf(ss, realMethod(method, req), rawParams(method, req), rawID(req))
+}
+
+// requestOf is a request of a connection; nil: over HTTP, without a session.
+func (p *Proxy) requestOf(ss *mcp.ServerSession, method string, raw json.RawMessage, id string) (*request, error) {
+	r := &request{p: p, ss: ss, method: method, raw: raw, id: id}
 	if len(r.raw) == 0 || string(r.raw) == "null" {
 		return r, nil
 	}

@@ -59,6 +59,8 @@ type Proxy struct {
 	prompts catalog
 	lists   lists
 
+	shorts shorts
+
 	statusMu sync.Mutex // held while clients are told, so that what they hear is in order; locked before mu
 	mu       sync.Mutex
 	state    map[*upstream]status
@@ -67,6 +69,7 @@ type Proxy struct {
 	watched  map[string]*watch          // resources that clients subscribed to, by URI
 	asking   map[string]*replies        // by id of the session
 	lives    map[string]context.Context // of the clients of Serve, by id of the session
+	byID     map[string]*session        // those over HTTP that have an id
 	lines    map[string]*teeConn        // the same, their connections
 
 	offers offers
@@ -100,6 +103,8 @@ func New(cfg Config, o Env) (*Proxy, error) {
 		watched:  map[string]*watch{},
 		asking:   map[string]*replies{},
 		lives:    map[string]context.Context{},
+		byID:     map[string]*session{},
+		shorts:   shorts{by: map[string]*short{}, ids: map[shortID]*short{}},
 		lines:    map[string]*teeConn{},
 		offers:   offers{known: make(chan struct{}), begun: make(chan struct{})},
 	}

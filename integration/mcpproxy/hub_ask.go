@@ -51,6 +51,11 @@ func withRaw(ctx context.Context, method string, params json.RawMessage) context
 // notifyRaw sends a notification of a server to a client. Failing to is the
 // client's loss: it has left.
 func (p *Proxy) notifyRaw(ctx context.Context, ss *mcp.ServerSession, method string, params json.RawMessage) {
+	ctx, ss, stop, err := sending(ctx, ss)
+	if err != nil {
+		return
+	}
+	defer stop()
 	ctx = withRaw(ctx, method, params)
 	switch method {
 	case "notifications/progress":
@@ -165,6 +170,11 @@ func (p *Proxy) askClient(ctx context.Context, ss *mcp.ServerSession, method str
 	if rpc := lacks(ss, method); rpc != nil {
 		return nil, rpc
 	}
+	ctx, ss, stop, err := sending(ctx, ss)
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "asking the client: " + err.Error()}
+	}
+	defer stop()
 	id := ss.ID()
 	r := p.listen(id)
 	defer p.unlisten(id, r)

@@ -76,7 +76,9 @@ func (p *Proxy) passOn(u *upstream, method string, params json.RawMessage) {
 		if !heard[f.r.s] || f.r.modern {
 			heard[f.r.s] = true
 			at := f.r.at()
-			at.out.send(func(ctx context.Context) { p.notifyRaw(ctx, at.ss, method, params) })
+			if at.hears(method) {
+				at.out.send(func(ctx context.Context) { p.notifyRaw(ctx, at.ss, method, params) })
+			}
 		}
 	}
 	for _, s := range p.sessions {
@@ -84,6 +86,15 @@ func (p *Proxy) passOn(u *upstream, method string, params json.RawMessage) {
 			s.out.send(func(ctx context.Context) { p.notifyRaw(ctx, s.ss, method, params) })
 		}
 	}
+}
+
+// hears reports whether a notification beside a call is worth a way to its
+// client: the SDK drops log messages that nobody asked for. It needs p.mu.
+func (r *request) hears(method string) bool {
+	if r.short == nil || method != "notifications/message" {
+		return true
+	}
+	return r.modern && getMember(r.meta, mcp.MetaKeyLogLevel) != nil || !r.modern && r.s.level != ""
 }
 
 // levels of log messages, the most talkative first.

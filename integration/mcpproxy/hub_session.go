@@ -27,8 +27,9 @@ type session struct {
 	level  string             // of log messages; empty: none asked for
 	out    outbox             // log messages beside all calls
 	used   time.Time
-	busy   int  // requests and calls under way
-	ended  bool // the last of them ends the client's journal
+	kept   time.Time // when the SDK last heard of it, at the earliest; over HTTP
+	busy   int       // requests and calls under way
+	ended  bool      // the last of them ends the client's journal
 }
 
 // callerKey names the callers that share a session.
@@ -39,7 +40,7 @@ var errFull = &jsonrpc.Error{Code: -32000, Message: "too many sessions at this p
 // enter finds or makes the session of a request, which leave gives back.
 func (p *Proxy) enter(ss *mcp.ServerSession, modern bool, meta []member) (*session, error) {
 	var key any = ss
-	if modern && ss.ID() == "" {
+	if modern && (ss == nil || ss.ID() == "") {
 		key = callerName(meta)
 	}
 	if s := p.known(key); s != nil {
@@ -63,6 +64,10 @@ func (p *Proxy) enter(ss *mcp.ServerSession, modern bool, meta []member) (*sessi
 	s.client = p.newClient(strings.ToLower(rand.Text()), h)
 	p.mu.Lock()
 	p.sessions[key] = s
+	if s.ss != nil && p.lives[ss.ID()] == nil {
+		s.kept = s.used
+		p.byID[ss.ID()] = s
+	}
 	downs := map[*upstream]error{}
 	for u, st := range p.state {
 		if st.err != nil {
@@ -84,6 +89,9 @@ func (p *Proxy) enter(ss *mcp.ServerSession, modern bool, meta []member) (*sessi
 
 // clientName is what a client calls itself.
 func clientName(ss *mcp.ServerSession, meta []member) string {
+	if ss == nil {
+		return string(callerName(meta))
+	}
 	if init := ss.InitializeParams(); init != nil && init.ClientInfo != nil {
 		return init.ClientInfo.Name
 	}
@@ -155,6 +163,9 @@ func (p *Proxy) forgetLocked(key any) {
 	p.mu.Lock()
 	s := p.sessions[key]
 	delete(p.sessions, key)
+	if s != nil && s.ss != nil && p.byID[s.ss.ID()] == s {
+		delete(p.byID, s.ss.ID())
+	}
 	idle := s != nil && s.busy == 0
 	if s != nil {
 		s.ended = true

@@ -71,13 +71,14 @@ func (f *front) ServeHTTP(to http.ResponseWriter, req *http.Request) {
 		f.stateful.ServeHTTP(w, req)
 		return
 	}
-	modern, err := f.read(w, req)
+	modern, ms, err := f.read(w, req)
 	var tooLong *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLong):
 		http.Error(w, fmt.Sprintf("a request may have %d bytes at most", tooLong.Limit), http.StatusRequestEntityTooLarge)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadRequest)
+	case f.short(w, req, modern, ms):
 	case modern:
 		f.stateless.ServeHTTP(w, req)
 	default:
@@ -134,36 +135,39 @@ func isLoopback(hostport string) bool {
 }
 
 // read takes the body, puts the bytes of its params beside it, and says whether
-// it is for a server without sessions.
-func (f *front) read(w http.ResponseWriter, req *http.Request) (modern bool, err error) {
+// it is for a server without sessions. A message that is no batch comes with its
+// members.
+func (f *front) read(w http.ResponseWriter, req *http.Request) (modern bool, ms []member, err error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	modern = req.Header.Get("Mcp-Protocol-Version") >= newest
 	if b := bytes.TrimLeft(body, " \t\r\n"); len(b) > 0 && b[0] == '[' {
-		return modern, f.readBatch(req, body)
+		return modern, nil, f.readBatch(req, body)
 	}
-	ms, err := members(body)
-	if err != nil {
-		return modern, err
+	if ms, err = members(body); err != nil {
+		return modern, nil, err
 	}
-	params := getMember(ms, "params")
+	params, session := getMember(ms, "params"), req.Header.Get("Mcp-Session-Id")
 	req.Header[paramsHeader] = []string{string(params)}
-	if getMember(ms, "method") == nil {
-		f.p.reply(req.Header.Get("Mcp-Session-Id"), getMember(ms, "result"))
+	switch string(getMember(ms, "method")) {
+	case "":
+		f.p.reply(session, getMember(ms, "result"))
+	case `"notifications/cancelled"`:
+		f.p.shorts.cancel(session, params)
 	}
 	if other := disguised(ms, req.Header); other != nil {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(other)), int64(len(other))
 	}
-	if modern || req.Header.Get("Mcp-Session-Id") != "" {
-		return modern, nil
+	if modern || session != "" {
+		return modern, ms, nil
 	}
 	ps, _ := members(params)
 	meta, _ := members(getMember(ps, "_meta"))
 	v, _ := getString(meta, mcp.MetaKeyProtocolVersion)
-	return v >= newest, nil
+	return v >= newest, ms, nil
 }
 
 func (f *front) readBatch(req *http.Request, body []byte) error {

@@ -403,7 +403,7 @@ func (ps *parks) cancelled(connection, id string) {
 	var own []*parked
 	ps.mu.Lock()
 	for _, k := range ps.all {
-		if k.first.ss.ID() == connection {
+		if k.first.ss != nil && k.first.ss.ID() == connection {
 			own = append(own, k)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"io"
 	"net/http"
 	"reflect"
 	"sync"
@@ -84,36 +85,48 @@ func sameAs(raws []json.RawMessage, typed any) json.RawMessage {
 	return nil
 }
 
-// teeTransport keeps the bytes of what comes in on stdio.
+// teeTransport keeps the bytes of what comes in on stdio, and takes short calls
+// out of it. It serves one connection.
 type teeTransport struct {
 	mcp.Transport
-	p   *Proxy
-	ctx context.Context // of Serve
+	p    *Proxy
+	ctx  context.Context // of Serve
+	in   io.Reader
+	out  *wholeWrites
+	feed *io.PipeWriter // what the SDK reads
+	conn *teeConn       // nil: not connected
 }
 
-func (t teeTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+func (t *teeTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tee := &teeConn{Connection: c, p: t.p, id: "stdio-" + rand.Text(), open: map[jsonrpc.ID]bool{}}
-	ctx, cancel := both(t.ctx, t.p.work)
-	tee.gone = cancel
+	tee := &teeConn{Connection: c, p: t.p, t: t, id: "stdio-" + rand.Text(), open: map[jsonrpc.ID]bool{}, joining: map[jsonrpc.ID]string{}}
+	tee.ctx, tee.gone = both(t.ctx, t.p.work)
 	t.p.mu.Lock()
-	defer t.p.mu.Unlock()
-	t.p.lives[tee.id] = ctx
+	t.p.lives[tee.id] = tee.ctx
 	t.p.lines[tee.id] = tee
+	t.p.mu.Unlock()
+	t.conn = tee
+	go tee.split()
 	return tee, nil
 }
 
 type teeConn struct {
 	mcp.Connection
 	p    *Proxy
+	t    *teeTransport
 	id   string
+	ctx  context.Context
 	gone context.CancelFunc // ends what the client has under way: nobody waits for it
+	ss   *mcp.ServerSession // nil: not known yet; for split alone
+	busy sync.WaitGroup     // short calls
 
-	mu   sync.Mutex
-	open map[jsonrpc.ID]bool // requests that are not answered yet
+	feeding sync.Mutex // held while a line is handed to the SDK
+	mu      sync.Mutex
+	open    map[jsonrpc.ID]bool   // requests that are not answered yet
+	joining map[jsonrpc.ID]string // short calls that the SDK is about to be given, with their keys
 }
 
 func (c *teeConn) SessionID() string { return c.id }
@@ -136,6 +149,7 @@ func (c *teeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	case *jsonrpc.Request:
 		c.p.learn(m)
 		h := http.Header{paramsHeader: {string(m.Params)}, idHeader: {idText(m.ID)}}
+		c.mark(m, h)
 		m.Extra = &mcp.RequestExtra{Header: h}
 		if m.Method == "notifications/cancelled" {
 			if id, err := decodeID(field(m.Params, "requestId")); err == nil && id.IsValid() {
@@ -162,6 +176,9 @@ func (c *teeConn) admits(m jsonrpc.Message) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.joining[req.ID] != "" {
+		return true // it has been
+	}
 	if len(c.open) >= or(c.p.cfg.Proxy.MaxInFlight, defaultInFlight)+mostWaiting {
 		return false
 	}
@@ -169,13 +186,18 @@ func (c *teeConn) admits(m jsonrpc.Message) bool {
 	return true
 }
 
+// answered says that a request is not open any more.
+func (c *teeConn) answered(id jsonrpc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, id)
+}
+
 // Write sends a message to the client.
 func (c *teeConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, m)
 	if resp, ok := m.(*jsonrpc.Response); ok {
-		c.mu.Lock()
-		delete(c.open, resp.ID)
-		c.mu.Unlock()
+		c.answered(resp.ID)
 	}
 	return err
 }
@@ -189,8 +211,12 @@ func (c *teeConn) Close() error {
 	return c.Connection.Close()
 }
 
-// life is the context that ends what a connection has under way.
+// life is the context that ends what a connection has under way; nil: over HTTP,
+// without a session.
 func (p *Proxy) life(ss *mcp.ServerSession) context.Context {
+	if ss == nil {
+		return p.work
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if ctx, ok := p.lives[ss.ID()]; ok {
