@@ -41,6 +41,7 @@ func New(in Input) Report {
 	if in.Status != nil {
 		r.fill(in.Status)
 	}
+	r.Notes = append(r.Notes, cleanAll(in.Notes, maxText)...)
 	if in.Idle > 0 {
 		r.Notes = append(r.Notes, count(in.Idle, "tool")+" left out: closed, nothing known yet")
 	}

@@ -24,6 +24,7 @@ type Input struct {
 	History     []expediter.IncidentEvent // incidents as they came and went
 	Substitutes []expediter.Substitute    // values that stood in for a tool's own; none is no gap
 	Interrupted bool                      // somebody stopped the run
+	Notes       []string                  // what else changes the meaning of the rest, such as a fleet that the engine belongs to
 }
 
 // Report is all that is known about a run: cleaned text and numbers, free of

@@ -30,6 +30,7 @@ type runOptions struct {
 	file     string
 	journal  string
 	policy   string
+	fleet    fleetFlag
 	noUser   bool
 	dryRun   bool
 	exitCode bool
@@ -45,6 +46,10 @@ it decides whether to CALL, SKIP, PROBE or PAUSE; it takes declared routes
 around broken tools, defers what cannot be done, and prints a report of all of
 it. A task of "-" is read from standard input.
 
+With --fleet it shares what it finds out with other processes through Redis, and
+skips what others have found broken (docs/fleet.md). A Redis that is away stops
+nothing: the run goes on by itself, and its report says so.
+
 On a terminal a table shows the tools while it works (NO_COLOR is honoured);
 elsewhere there is a line for each event. Ctrl-C ends the running command and
 still prints the report; a second one ends the program at once.
@@ -55,7 +60,8 @@ something.`,
 		Example: `  expediter run examples/audit/task.yaml
   expediter run --dry-run task.yaml
   expediter run --journal run.jsonl --exit-code task.yaml
-  expediter run --report html --report-file report.html task.yaml`,
+  expediter run --report html --report-file report.html task.yaml
+  expediter run --fleet 'redis://localhost/0?scope=team/audit' task.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
@@ -64,6 +70,7 @@ something.`,
 	flags.StringVar(&o.file, "report-file", "", "write the report to this `file`")
 	flags.StringVar(&o.journal, "journal", "", "write every event to this `file`, as JSON lines; what it held is replaced")
 	flags.StringVar(&o.policy, "policy", "", "faithful or interactive, instead of the task's own choice")
+	o.fleet.register(flags)
 	flags.BoolVar(&o.noUser, "user-unavailable", false, "nobody can do a manual fallback")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "check everything and print what would be decided; call nothing")
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit 3 when something was deferred, 4 when the run paused")
@@ -79,6 +86,9 @@ func (o runOptions) check() error {
 		if _, err := expediter.PolicyNamed(o.policy); err != nil {
 			return usagef("--policy: %v", err)
 		}
+	}
+	if err := o.fleet.check(); err != nil {
+		return err
 	}
 	if o.dryRun && (o.journal != "" || o.file != "" || o.exitCode) {
 		return usagef("--dry-run writes no journal and no report; leave --journal, --report-file and --exit-code out")
@@ -128,12 +138,18 @@ func (o runOptions) work(cmd *cobra.Command, cfg runner.Config) error {
 	if o.format != "text" && o.file == "" {
 		progress = cmd.ErrOrStderr()
 	}
-	show = newDisplay(progress, cfg.Task, run.Status)
 	ctx, stop := interruptible(cmd.Context(), run.Kill)
+	fleet, err := o.fleet.join(ctx, run.Engine())
+	if err != nil {
+		stop()
+		return err
+	}
+	show = newDisplay(progress, cfg.Task, run.Status, fleet.line)
 	account, err := run.Do(ctx)
 	stop()
 	show.end()
 	in := account.Input()
+	in.Notes = fleet.leave()
 	if err := errors.Join(err, journal.Close(), o.report(cmd, progress, report.New(in))); err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ type lines struct {
 	w       io.Writer
 	column  int                         // width of the tools' names
 	checked map[string]capability.Score // as last shown
+	fleet   func() string               // how the run stands to its fleet; nil: others show it
+	stands  string                      // what it has last said
 }
 
 // Bounds of what a line takes over from outside, in runes.
@@ -29,12 +31,24 @@ const (
 )
 
 func (l *lines) progress(p runner.Progress) {
+	l.standing()
 	if text := l.event(p); text != "" {
 		fmt.Fprintln(l.w, text)
 	}
 }
 
-func (l *lines) end() {}
+func (l *lines) end() { l.standing() }
+
+// standing is a line for each change of how the run stands to its fleet.
+func (l *lines) standing() {
+	if l.fleet == nil {
+		return
+	}
+	if text := l.fleet(); text != l.stands {
+		l.stands = text
+		fmt.Fprintln(l.w, text)
+	}
+}
 
 // event is the line of one event; empty: it has none.
 func (l *lines) event(p runner.Progress) string {

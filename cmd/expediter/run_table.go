@@ -22,19 +22,22 @@ type display interface {
 }
 
 // newDisplay returns a live table where w is a terminal, plain lines elsewhere.
-func newDisplay(w io.Writer, t *task.File, status func() expediter.Status) display {
+// fleet says how the run stands to its fleet; empty: it belongs to none.
+func newDisplay(w io.Writer, t *task.File, status func() expediter.Status, fleet func() string) display {
 	plain := &lines{w: w, checked: map[string]capability.Score{}}
 	for _, tool := range t.Tools {
 		plain.column = max(plain.column, utf8.RuneCountInString(redact.Text(tool.Name, maxToolName)))
 	}
 	f := redrawable(w)
 	if f == nil {
+		plain.fleet = fleet
 		return plain
 	}
-	return &table{w: w, events: plain, status: status, height: func() int { return rows(f) }, total: len(t.Subtasks), colour: colours()}
+	return &table{w: w, events: plain, status: status, fleet: fleet, height: func() int { return rows(f) }, total: len(t.Subtasks), colour: colours()}
 }
 
-// besides is how many lines the table has besides those of the tools.
+// besides is how many lines the table has besides those of the tools and of the
+// fleet.
 const besides = 5
 
 // table is redrawn in place below the lines of what has happened.
@@ -42,6 +45,7 @@ type table struct {
 	w       io.Writer
 	events  *lines
 	status  func() expediter.Status
+	fleet   func() string
 	height  func() int // of the terminal, in lines
 	total   int
 	settled int
@@ -81,7 +85,12 @@ func (t *table) draw(p runner.Progress) string {
 	s := t.status()
 	var b strings.Builder
 	b.WriteString("\n")
-	shown, hidden := fit(s.Tools, t.height()-besides)
+	fleet := t.fleet()
+	room := t.height() - besides
+	if fleet != "" {
+		room--
+	}
+	shown, hidden := fit(s.Tools, room)
 	for _, tool := range shown {
 		fails := tool.Consecutive
 		if tool.State != breaker.Closed {
@@ -101,6 +110,9 @@ func (t *table) draw(p runner.Progress) string {
 		limit = "unlimited"
 	}
 	fmt.Fprintf(&b, "  budget %d / %s   pass %d   %d of %d sub-tasks settled\n", s.Consumed, limit, p.Step, t.settled, t.total)
+	if fleet != "" {
+		fmt.Fprintf(&b, "  %s\n", fleet)
+	}
 	if p.Kind == runner.Decided && p.Decision.Verb.Go() {
 		fmt.Fprintf(&b, "  now: %s (%s)\n", redact.Text(p.Work.Subtask.Title, maxTitle), redact.Text(p.Tool, maxToolName))
 	}

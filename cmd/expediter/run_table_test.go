@@ -15,7 +15,7 @@ import (
 )
 
 func tableOf(b *bytes.Buffer, tools ...expediter.ToolStatus) *table {
-	return &table{w: b, events: &lines{w: b, column: 4, checked: map[string]capability.Score{}}, total: 2,
+	return &table{w: b, events: &lines{w: b, column: 4, checked: map[string]capability.Score{}}, total: 2, fleet: func() string { return "" },
 		status: func() expediter.Status { return expediter.Status{Consumed: 1, Limit: 5, Tools: tools} },
 		height: func() int { return 10 }}
 }

@@ -171,7 +171,7 @@ func (r *Run) blocked(j *job, status expediter.Status) string {
 	switch {
 	case j.unavailable >= maxUnavailable:
 		return t.Tool + " is unavailable"
-	case t.State != breaker.Closed && t.FailedProbes > 0:
+	case t.State != breaker.Closed && t.FailedProbes > r.tried[t.Tool]:
 		return t.Tool + " circuit OPEN, its probe failed"
 	case j.idle >= maxIdle:
 		return fmt.Sprintf("%s had no trial within %d passes", t.Tool, maxIdle)

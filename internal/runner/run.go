@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,8 +40,10 @@ type Run struct {
 	fresh   *freshness.Tracker
 	jobs    []*job
 	step    int64
+	tried   map[string]int // failed probes that a tool had when the run began: a fleet's
 	began   time.Time
-	history []expediter.IncidentEvent
+	mu      sync.Mutex
+	history []expediter.IncidentEvent  // under mu: a fleet's incidents come by themselves
 	broken  error                      // the engine refused a record
 	running atomic.Pointer[os.Process] // the command that runs now
 }
@@ -73,11 +77,26 @@ func New(cfg Config) (*Run, error) {
 	return r, nil
 }
 
-// incident hears of incidents; nothing but Do makes the engine tell of them.
-func (r *Run) incident(e expediter.IncidentEvent) { r.history = append(r.history, e) }
+// incident hears of incidents.
+func (r *Run) incident(e expediter.IncidentEvent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history = append(r.history, e)
+}
+
+// past is what the engine has told of incidents.
+func (r *Run) past() []expediter.IncidentEvent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.history)
+}
 
 // Status is the engine's.
 func (r *Run) Status() expediter.Status { return r.engine.Status() }
+
+// Engine is the run's own, for what connects it to the engines of others. Calls
+// are Do's alone.
+func (r *Run) Engine() *expediter.Engine { return r.engine }
 
 // Kill ends the command that runs now, with its whole group and without a
 // grace, for a program that is about to exit.
@@ -103,6 +122,10 @@ type Account struct {
 // that refuses what the run tells it.
 func (r *Run) Do(ctx context.Context) (Account, error) {
 	r.note(expediter.OpTask, map[string]any{"name": noted(r.cfg.Task.Name), "subtasks": len(r.jobs)})
+	r.tried = map[string]int{}
+	for _, t := range r.engine.Status().Tools {
+		r.tried[t.Tool] = t.FailedProbes
+	}
 	for r.open() && ctx.Err() == nil && r.broken == nil {
 		r.step++
 		began := time.Now()
@@ -119,7 +142,7 @@ func (r *Run) Do(ctx context.Context) (Account, error) {
 		}
 	}
 	r.settleRest(ctx)
-	a := Account{Task: r.cfg.Task, Status: r.engine.Status(), History: r.history, Interrupted: ctx.Err() != nil,
+	a := Account{Task: r.cfg.Task, Status: r.engine.Status(), History: r.past(), Interrupted: ctx.Err() != nil,
 		Began: r.began, Ended: time.Now()}
 	for _, j := range r.jobs {
 		a.Work = append(a.Work, j.Work)
