@@ -15,6 +15,7 @@ import (
 func confirmCommand() *cobra.Command {
 	var f sessionFlags
 	var why string
+	var fleet fleetFlag
 	cmd := &cobra.Command{
 		Use:   "confirm",
 		Short: "Say that the common cause of several failures is gone",
@@ -28,6 +29,9 @@ others due at once. Look into the cause first.
 		Example: `  expediter confirm --why "the VPN is up again"`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if fleet != "" {
+				return fleet.control(cmd, expediter.Change{Kind: expediter.ChangeConfirmed, Why: why})
+			}
 			return f.control(cmd, order{op: control.Confirm, why: why, do: func(s *session.Session, _ string, _ bool, _ io.Writer) error {
 				_, err := s.Engine().ConfirmRecovery(why, s.Step(), s.At())
 				if errors.Is(err, expediter.ErrNoSystemicFailure) {
@@ -38,6 +42,7 @@ others due at once. Look into the cause first.
 		},
 	}
 	f.register(cmd.Flags())
+	fleet.registerControl(cmd.Flags())
 	cmd.Flags().StringVar(&why, "why", "", "a `text` on what was done about it, for the journal")
 	return cmd
 }

@@ -18,6 +18,7 @@ import (
 func openCommand() *cobra.Command {
 	var f sessionFlags
 	var reason string
+	var fleet fleetFlag
 	cmd := &cobra.Command{
 		Use:   "open TOOL --reason TEXT",
 		Short: "Open a tool's circuit until it is reset",
@@ -39,12 +40,16 @@ proxy' it is any tool of its servers, SERVER/TOOL or as the client shows it.
 			if strings.TrimSpace(reason) == "" {
 				return usagef("--reason is missing; say in a few words why, the agent and the reports will")
 			}
+			if fleet != "" {
+				return fleet.control(cmd, expediter.Change{Kind: expediter.ChangeForcedOpen, Tool: args[0], Why: reason})
+			}
 			return f.control(cmd, order{op: control.Open, tool: args[0], why: reason, do: func(s *session.Session, tool string, known bool, said io.Writer) error {
 				return open(s, tool, known, reason, said)
 			}})
 		},
 	}
 	f.register(cmd.Flags())
+	fleet.registerControl(cmd.Flags())
 	cmd.Flags().StringVar(&reason, "reason", "", "why, in a `text` for the agent and the reports; required")
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 func resetCommand() *cobra.Command {
 	var f sessionFlags
 	var why string
+	var fleet fleetFlag
 	cmd := &cobra.Command{
 		Use:   "reset TOOL",
 		Short: "Close a tool's circuit and forget its failures",
@@ -32,12 +33,16 @@ shows it, too.
 		Example: `  expediter reset Bash/gh --why "logged in again"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if fleet != "" {
+				return fleet.control(cmd, expediter.Change{Kind: expediter.ChangeReset, Tool: args[0], Why: why})
+			}
 			return f.control(cmd, order{op: control.Reset, tool: args[0], why: why, do: func(s *session.Session, tool string, known bool, said io.Writer) error {
 				return reset(s, tool, known, why, said)
 			}})
 		},
 	}
 	f.register(cmd.Flags())
+	fleet.registerControl(cmd.Flags())
 	cmd.Flags().StringVar(&why, "why", "", "a `text` on what was done about it, for the journal")
 	return cmd
 }

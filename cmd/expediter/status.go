@@ -18,6 +18,7 @@ import (
 type statusOptions struct {
 	sessionFlags
 	watch, json, all bool
+	fleet            fleetFlag
 }
 
 func statusCommand() *cobra.Command {
@@ -34,6 +35,13 @@ why, and what stands in. Then the failure budget, and what only you can do.
 --watch draws it anew each second until Ctrl-C. Where standard output is no
 terminal it prints the table once, then a line for each change. Without --session
 it goes on to a later session of the project.
+
+--fleet shows what a fleet on Redis knows instead (docs/fleet.md), and joins
+nothing: the tools that are not closed, since when, their generation, who may make
+the trial, the incident, and how large the fleet and its log are. With --json:
+format, now_ms, scope, exists, members, position, log_length, bytes (-1: not known),
+closed, charges, tools (tool, state, since_ms, generation, by, class, text, run,
+failed_probes, why), leases (tool, member, token, left_ms), incident, not_understood.
 
 --json prints one object. Times are milliseconds since 1970, names end in _ms.
 
@@ -63,12 +71,14 @@ it goes on to a later session of the project.
   unreadable       other sessions that cannot be read`,
 		Example: `  expediter status
   expediter status --watch
-  expediter status --json | jq '.tools[] | select(.human_must_act)'`,
+  expediter status --json | jq '.tools[] | select(.human_must_act)'
+  expediter status --fleet 'redis://localhost/0?scope=team/audit'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd) },
 	}
 	o.register(cmd.Flags())
 	flags := cmd.Flags()
+	flags.StringVar((*string)(&o.fleet), "fleet", "", "show the fleet at this `URL` instead of a session: redis://host/0?scope=NAME")
 	flags.BoolVar(&o.watch, "watch", false, "draw it anew each second, until Ctrl-C")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.all, "all", false, "list the tools of the map that were never called, too")
@@ -78,6 +88,12 @@ it goes on to a later session of the project.
 func (o statusOptions) run(cmd *cobra.Command) error {
 	if o.watch && o.json {
 		return usagef("--watch and --json do not go together; call status --json again and again")
+	}
+	if o.fleet != "" {
+		if err := o.fleet.with(cmd); err != nil {
+			return err
+		}
+		return o.fleet.status(cmd, o.json)
 	}
 	c, err := o.find(cmd)
 	if err != nil {

@@ -3,6 +3,7 @@ package redisfleet
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,14 +29,16 @@ type View struct {
 	Active    bool        // the incident pauses the fleet; else it is recovering, or over
 	Charges   int         // of the shared budget, in its cycle
 	Leases    []LeaseView // sorted by tool
+	Bytes     int64       // of Redis's memory that the scope takes; -1: not known, MEMORY USAGE is not allowed
 	Comments  []string    // what was not understood
 }
 
 // ToolView is the fleet's word on a tool, or on its incident.
 type ToolView struct {
-	Change expediter.Change
-	By     string    // the member that came to it
-	Since  time.Time // by Redis's clock
+	Change     expediter.Change
+	By         string    // the member that came to it
+	Since      time.Time // by Redis's clock
+	Generation string    // its place in the log
 }
 
 // LeaseView is the lease of a trial that may be under way.
@@ -51,11 +54,12 @@ func Look(ctx context.Context, client redis.UniversalClient, o Options) (View, e
 	if err != nil {
 		return View{}, fmt.Errorf("redisfleet: %w", err)
 	}
-	found, err := newWire(client, o).join(ctx, "", "")
+	wire := newWire(client, o)
+	found, err := wire.join(ctx, "", "")
 	if err != nil {
 		return View{}, fmt.Errorf("redisfleet: scope %s: %w", o.Scope, err)
 	}
-	w := View{Scope: o.Scope, Exists: found.epoch != "", Members: found.members, Position: found.last.String(),
+	w := View{Bytes: wire.memory(ctx), Scope: o.Scope, Exists: found.epoch != "", Members: found.members, Position: found.last.String(),
 		LogLength: int(found.length), Charges: len(found.charges)}
 	v := read(found, o, func(where string, err error) {
 		if len(w.Comments) < maxComments {
@@ -79,7 +83,27 @@ func Look(ctx context.Context, client redis.UniversalClient, o Options) (View, e
 }
 
 func (e entry) view() ToolView {
-	return ToolView{Change: e.change, By: e.member, Since: time.UnixMilli(int64(min(e.gen.ms, 1<<53)))}
+	return ToolView{Change: e.change, By: e.member, Generation: e.gen.String(), Since: time.UnixMilli(int64(min(e.gen.ms, 1<<53)))}
+}
+
+// memory is how much of Redis's memory the scope takes, or -1.
+func (w *wire) memory(ctx context.Context) int64 {
+	k := w.keys
+	all, err := within(ctx, w.commands, w.o.Timeout, func(ctx context.Context) (int64, error) {
+		var sum int64
+		for _, key := range []string{k.fleet, k.log, k.tools, k.closed, k.leases, k.charges, k.members} {
+			n, err := w.client.MemoryUsage(ctx, key).Result()
+			if err != nil && !errors.Is(err, redis.Nil) {
+				return -1, err
+			}
+			sum += n
+		}
+		return sum, nil
+	})
+	if err != nil {
+		return -1
+	}
+	return all
 }
 
 // readLeases lists the leases that are not over.

@@ -1,6 +1,7 @@
 package redisfleet_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,4 +65,45 @@ func TestLook(t *testing.T) {
 	if v.Closed != 1 || !cmp.Equal(v.Incident.Change.Members, []string{"Grep", "Read"}) {
 		t.Errorf("got %d closed and incident %+v, want 1, and Grep and Read", v.Closed, v.Incident)
 	}
+}
+
+func TestControl(t *testing.T) {
+	t.Parallel()
+	client := redistest.Start(t).Client()
+	o := hasty("control")
+	if err := redisfleet.Control(t.Context(), client, o, expediter.Change{Kind: expediter.ChangeForcedOpen, Tool: "Grep"}); !errors.Is(err, redisfleet.ErrNoFleet) {
+		t.Errorf("before anybody joined: got %v, want %v", err, redisfleet.ErrNoFleet)
+	}
+	agents := joinAll(t, 2, client, o)
+	refused := []expediter.Change{{Kind: expediter.ChangeReset, Tool: "Grep"}, {Kind: expediter.ChangeConfirmed}}
+	for _, c := range refused {
+		if err := redisfleet.Control(t.Context(), client, o, c); !errors.Is(err, redisfleet.ErrRefused) {
+			t.Errorf("%s: got %v, want %v", c.Kind, err, redisfleet.ErrRefused)
+		}
+	}
+	if err := redisfleet.Control(t.Context(), client, o, expediter.Change{Kind: expediter.ChangeClosed, Tool: "Grep"}); err == nil {
+		t.Error("a closing is no control, and was accepted")
+	}
+	do := func(c expediter.Change) {
+		t.Helper()
+		if err := redisfleet.Control(t.Context(), client, o, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(expediter.Change{Kind: expediter.ChangeForcedOpen, Tool: "Grep", Why: "maintenance"})
+	allAre(t, agents, "Grep", breaker.Open)
+	if row, _ := agents[1].Tool("Grep"); !row.Forced || row.Reason != "maintenance" {
+		t.Errorf("got %+v, want it forced, and why", row)
+	}
+	do(expediter.Change{Kind: expediter.ChangeReset, Tool: "Grep"})
+	allAre(t, agents, "Grep", breaker.Closed)
+	for _, tool := range []string{"A", "B", "C"} {
+		agents[0].fail(tool, 2, cascade.Network)
+		if agents[0].Status().Paused != expediter.NoReason {
+			break
+		}
+	}
+	await(t, "the pause", func() bool { return agents[1].Status().Paused == expediter.Systemic })
+	do(expediter.Change{Kind: expediter.ChangeConfirmed, Why: "the net is back"})
+	await(t, "the end of the pause", func() bool { return agents[1].Status().Paused == expediter.NoReason })
 }
