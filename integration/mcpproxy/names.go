@@ -111,7 +111,8 @@ func (n *names) all() []shownName {
 }
 
 // prefixOf is a server's name as the beginning of a tool's: what clients allow
-// in names of tools, nothing else.
+// in names of tools, nothing else, and none of ours: no server's tool is shown
+// under one.
 func prefixOf(server string) string {
 	p := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
@@ -119,8 +120,11 @@ func prefixOf(server string) string {
 		}
 		return '_'
 	}, server)
-	if p == "" {
+	switch {
+	case p == "":
 		return "server"
+	case isOwn(p):
+		return "server_" + p
 	}
 	return p
 }

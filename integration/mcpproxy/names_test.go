@@ -20,6 +20,8 @@ func TestNames(t *testing.T) {
 		{"a late first server does not take a name over", [][]serverNames{{list(a, "a"), list(b, "b", "x")}, {list(a, "a", "x"), list(b, "b", "x")}}, []string{"a__x", "x"}},
 		{"a name that went stays its server's", [][]serverNames{{list(a, "a", "x"), list(b, "b")}, {list(a, "a"), list(b, "b", "x")}}, []string{"b__x"}},
 		{"listed twice", [][]serverNames{{list(a, "a", "x", "x")}}, []string{"x"}},
+		{"of servers named like the expediter", [][]serverNames{{list(a, prefixOf("expediter"), "expediter_plan", "x"), list(b, prefixOf("expediter two"), "x")}},
+			[]string{"server_expediter__expediter_plan", "x", "server_expediter_two__x"}},
 		{"the expediter's own", [][]serverNames{{list(a, "a", "expediter_plan")}}, []string{"a__expediter_plan"}},
 	}
 	for _, tt := range tests {
