@@ -172,6 +172,9 @@ func (c *client) judge(ctx context.Context, t target, e ending, took time.Durati
 		o.ContextErr = errors.Join(err, context.Cause(ctx))
 	}
 	v := classify.Observe(o)
+	if v.Outcome == cascade.Failed && e.answer.Excused {
+		return expediter.Ignored()
+	}
 	out := expediter.Outcome{Result: v.Outcome, Category: v.Category, Signature: v.Signature, Duration: took, RetryAfter: v.RetryAfter}
 	if v.Outcome == cascade.Failed {
 		text := classify.ErrorText(o)

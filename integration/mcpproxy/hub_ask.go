@@ -92,9 +92,10 @@ func (p *Proxy) upstreamAsks(ctx context.Context, u *upstream, method string, pa
 		return p.askClient(ctx, ss, method, params)
 	}
 	raw, rpc := f.ask(ctx, method, params)
-	if rpc != nil && rpc.Code == jsonrpc.CodeMethodNotFound {
-		f.refused.Store(true)
+	if rpc != nil {
+		f.refused.Store(rpc)
 	}
+	f.heard(raw)
 	return raw, rpc
 }
 

@@ -20,9 +20,10 @@ import (
 
 // flight is one call of a client that is under way at a server.
 type flight struct {
-	r       *request
-	ctx     context.Context // of the call
-	refused atomic.Bool     // the server asked for what the client cannot do
+	r        *request
+	ctx      context.Context               // of the call
+	refused  atomic.Pointer[jsonrpc.Error] // what the client said to the last question that it could not or would not answer
+	declined atomic.Bool                   // its human said no to a question
 }
 
 type flightKey struct{}
@@ -121,6 +122,7 @@ func (r *request) rounds(ctx context.Context, u *upstream, method string, params
 	f := &flight{r: r, ctx: ctx}
 	r.p.takeOff(u, f)
 	defer r.p.landed(u, f)
+	f.heardAll(field(params, "inputResponses"))
 	for round := 1; ; round++ {
 		hopped, err := r.hop(u, params, with)
 		if err != nil {
@@ -130,8 +132,11 @@ func (r *request) rounds(ctx context.Context, u *upstream, method string, params
 		if err == nil {
 			r.p.tasks.note(a.Result, u, r.s)
 		}
-		if err == nil && a.Error != nil && a.Status < http.StatusBadRequest && f.refused.Load() {
-			return answer{}, a.Error // what the client lacks is not the server's doing
+		if err == nil && a.Status < http.StatusBadRequest && f.excuses(a) { // what the client lacks is not the server's doing
+			if a.Error != nil {
+				return answer{}, a.Error
+			}
+			a.Excused = true
 		}
 		if err != nil || r.modern || a.Error != nil || round == maxRounds {
 			return a, err
@@ -144,6 +149,7 @@ func (r *request) rounds(ctx context.Context, u *upstream, method string, params
 		if rpc != nil {
 			return answer{}, rpc // not the server's doing
 		}
+		f.heardAll(answers)
 		with = setMember(setMember(slices.Clone(with), "inputResponses", answers), "requestState", state)
 		if state == nil {
 			with, _ = dropMember(with, "requestState")

@@ -51,6 +51,8 @@ type answer struct {
 	Error  *jsonrpc.Error  // of an HTTP refusal without one: made of its status and text
 	Status int             // of the HTTP answer; 0: not HTTP
 	Header http.Header     // of an HTTP answer that refused
+
+	Excused bool // an error in Result is for what the client did not do
 }
 
 // rawTool is one tool as its server lists it.
