@@ -474,6 +474,7 @@ func TestProxyLogin(t *testing.T) {
 	if text := readTold(t, status).Text; !strings.Contains(text, "The server web wants a login: the user is to open "+address) {
 		t.Errorf("status: %s", text)
 	}
+	waitUntil(t, "the other server", p.ups[1].isUp)
 	if raw, rpc := c.callTool(t.Context(), target{up: p.ups[1], tool: rawTool{Name: "log"}, key: "peer/log"}, json.RawMessage(`{"name":"log"}`), forward); rpc != nil || readTold(t, raw).IsError {
 		t.Errorf("another server: %s, %v", raw, rpc)
 	}
