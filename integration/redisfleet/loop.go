@@ -127,6 +127,9 @@ type batch struct {
 
 // listen reads the log from a place on, until ctx is done or something fails.
 func (f *Fleet) listen(ctx context.Context, from place) <-chan batch {
+	if f.o.Reader != nil {
+		return f.o.Reader.listen(ctx, f.wire, from)
+	}
 	batches := make(chan batch)
 	go func() {
 		for {

@@ -62,8 +62,12 @@ type Options struct {
 	// and need no lease. It is called from the engine's observers and must not block;
 	// nil: none is.
 	Private func(tool string) bool
-	Log     *zap.Logger      // nil: silent
-	Now     func() time.Time // the clock that the engine's callers use; nil: time.Now
+	// Reader is shared by the engines of one process that have one client and one
+	// scope, so that one connection waits for news and not one for each; nil: this
+	// engine is the only one.
+	Reader *Reader
+	Log    *zap.Logger      // nil: silent
+	Now    func() time.Time // the clock that the engine's callers use; nil: time.Now
 
 	skew time.Duration // tests move Redis's clock
 }
