@@ -19,6 +19,7 @@ import (
 
 type proxyOptions struct {
 	storeFlag
+	fleet                                          fleetFlag
 	config, listen, journalDir, tokenDir, logLevel string
 }
 
@@ -40,6 +41,10 @@ Each client is a session: 'expediter sessions', status, report, journal and 'pla
 show' tell of it, and 'expediter resume', confirm, reset and open are how you, and
 no agent, change it while the proxy runs.
 
+With --fleet, or fleet in the section proxy of FILE, the clients share how their
+tools stand with each other, and with other processes, through Redis
+(docs/fleet.md). While Redis is away each goes on by itself.
+
 FILE is the client's own configuration of servers (mcpServers), in YAML or JSON,
 with a capability_map beside it if you have one. docs/proxy.md describes it, and
 'expediter proxy init' writes one to start from.`,
@@ -55,6 +60,7 @@ with a capability_map beside it if you have one. docs/proxy.md describes it, and
 	f.StringVar(&o.journalDir, "journal-dir", "", "keep a journal of each session in this `folder`")
 	f.StringVar(&o.tokenDir, "token-dir", "", "keep the tokens of servers that you have logged in to (oauth) in this `folder`, for the next start")
 	o.storeFlag.register(f)
+	o.fleet.register(f)
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	cmd.AddCommand(proxyInitCommand())
 	return cmd
@@ -71,6 +77,11 @@ func (o proxyOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	fleet, err := o.connect(cfg, log)
+	if err != nil {
+		return err
+	}
+	defer fleet.end()
 	var l net.Listener
 	if o.listen != "" {
 		if l, err = listenAt(ctx, o.listen, cfg.Proxy.ListenToken != ""); err != nil {
@@ -81,7 +92,7 @@ func (o proxyOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		log.Warn("sessions are not kept, and 'expediter resume' and the like cannot reach this proxy", zap.Error(err))
 	}
-	p, err := mcpproxy.New(cfg, mcpproxy.Env{Log: log, Store: st, Source: o.config, JournalDir: o.journalDir, TokenDir: o.tokenDir})
+	p, err := mcpproxy.New(cfg, mcpproxy.Env{Log: log, Store: st, Source: o.config, JournalDir: o.journalDir, TokenDir: o.tokenDir, Fleet: fleet.joiner()})
 	if err != nil {
 		if l != nil {
 			err = errors.Join(err, l.Close())

@@ -29,6 +29,7 @@ type client struct {
 	fresh    *freshness.Tracker
 	journal  *journal  // nil: none
 	mirrored *mirrored // nil: not in a store
+	fleet    *place    // nil: in none
 
 	outages sync.Map     // *upstream to *outage
 	shown   sync.Map     // *upstream to the *login whose address the human was shown last
@@ -93,6 +94,7 @@ func (p *Proxy) newClient(id string, h human) *client {
 		c.engine, _ = expediter.New(expediter.Config{Policy: expediter.Interactive(), Stepless: true, Events: c.events()})
 	}
 	c.policy = c.engine.Status().Policy
+	c.fleet = p.joinFleet(c.engine)
 	c.mirrored.begin()
 	return c
 }
@@ -192,6 +194,7 @@ func exhausted(st expediter.Status) bool {
 
 // close ends the session. Calls that are still under way may end after it.
 func (c *client) close() {
+	c.p.leaveFleet(c.fleet)
 	c.journal.close()
 	c.mirrored.close()
 }

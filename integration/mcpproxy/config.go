@@ -55,5 +55,6 @@ type Options struct {
 	MaxSessions     int           `json:"max_sessions,omitempty"`     // clients at a time; default 1,000
 	MaxInFlight     int           `json:"max_in_flight,omitempty"`    // calls at a time; default 16,384
 	MaxResult       int64         `json:"max_result,omitempty"`       // bytes of one message from a server; default 100 MiB
+	Fleet           string        `json:"fleet,omitempty"`            // URL of a fleet on Redis (docs/fleet.md), for whoever makes Env.Fleet; empty: none
 	RecordArguments bool          `json:"record_arguments,omitempty"` // keep the calls' arguments in the journal
 }

@@ -171,6 +171,7 @@ func (r *configReader) options(n *document.Node) (Options, bool) {
 	var raw struct {
 		Options
 		ListenToken *document.Node `json:"listen_token"` // read below
+		Fleet       *document.Node `json:"fleet"`        // likewise
 		Strict      bool           `json:"strict"`
 	}
 	r.failed(n.Decode(&raw))
@@ -180,6 +181,9 @@ func (r *configReader) options(n *document.Node) (Options, bool) {
 	r.count(n.Key("max_sessions"), int64(o.MaxSessions))
 	r.count(n.Key("max_in_flight"), int64(o.MaxInFlight))
 	r.count(n.Key("max_result"), o.MaxResult)
+	if fleet := n.Key("fleet"); fleet != nil {
+		o.Fleet = r.required(fleet, "the fleet is empty", "remove the key, or write a URL such as redis://localhost/0?scope=team")
+	}
 	if token := n.Key("listen_token"); token != nil {
 		o.ListenToken = r.required(token, "the token is empty", "remove the key, or write a token")
 		if strings.ContainsFunc(o.ListenToken, func(c rune) bool { return c <= ' ' || c > '~' }) {

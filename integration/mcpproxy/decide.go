@@ -38,6 +38,7 @@ func (c *client) callTool(ctx context.Context, t target, params json.RawMessage,
 	if t.up == nil {
 		return c.callOwn(t.tool.Name, params)
 	}
+	c.fleet.await(ctx)
 	c.begin(c.now())
 	defer c.leave()
 	params = c.takeAnswer(params)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/internal/store"
 )
 
@@ -32,6 +33,9 @@ type Env struct {
 	JournalDir string           // empty: no journals
 	TokenDir   string           // of the tokens that a human has logged in for, for the next start; empty: memory alone
 	Now        func() time.Time // nil: time.Now
+	// Fleet makes a client's engine a member of a fleet; nil: there is none. It is
+	// called on a goroutine of its own, and a client's first call waits for it.
+	Fleet func(*expediter.Engine) Membership
 }
 
 // Proxy stands between clients and servers. Make one with New; Serve serves a
@@ -52,6 +56,7 @@ type Proxy struct {
 	work    context.Context // of the clients' requests
 	stop    context.CancelFunc
 	group   errgroup.Group
+	leaving sync.WaitGroup // clients that leave their fleet
 
 	settled chan struct{} // closed when every server has come up or failed once
 
@@ -176,6 +181,7 @@ func (p *Proxy) Close() error {
 	for _, s := range left {
 		s.client.close()
 	}
+	p.leaving.Wait()
 	return errors.Join(err, p.keeper.close())
 }
 

@@ -82,6 +82,9 @@ func (c *client) statusResult() json.RawMessage {
 		}
 		return true
 	})
+	if stands := c.fleet.stands(); stands != "" {
+		fmt.Fprintln(&b, stands)
+	}
 	for _, u := range c.p.ups {
 		if address := u.auth.loginURL(); address != "" {
 			fmt.Fprintf(&b, "The server %s wants a login: the user is to open %s\n", redact.Text(u.name(), maxText), address)
@@ -115,6 +118,9 @@ func (c *client) report() report.Input {
 	st := c.engine.Status()
 	in := report.Input{Status: &st}
 	in.History, in.Substitutes = c.told.all()
+	if stands := c.fleet.stands(); stands != "" {
+		in.Notes = []string{stands}
+	}
 	task, list := c.plan.get()
 	in.Task = task
 	if len(list) > 0 {
