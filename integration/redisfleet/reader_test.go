@@ -14,12 +14,11 @@ import (
 // TestSharedReader has many engines in one process: they hear of each other as those
 // of several do, and have a bounded number of connections.
 func TestSharedReader(t *testing.T) {
-	t.Parallel()
 	server := redistest.Start(t)
 	client, counting := server.Client(), server.Client()
 	o := hasty("shared")
 	o.Reader = &redisfleet.Reader{}
-	const n = 150
+	const n = 40
 	agents := joinAll(t, n, client, o)
 	agents[0].fail("Grep", 2, cascade.Network)
 	allAre(t, agents, "Grep", breaker.Open)
