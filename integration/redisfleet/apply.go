@@ -3,6 +3,7 @@ package redisfleet
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -48,6 +49,7 @@ func (f *Fleet) hear(t told) {
 		return
 	}
 	f.fold(t)
+	f.forget(c.Tool) // what is accepted of a tool ends its lease
 	if c.Members = f.shared(c.Members); c.Kind != expediter.ChangeIncident || len(c.Members) > 0 {
 		f.adopt(c)
 	}
@@ -120,20 +122,53 @@ func (f *Fleet) learn(tool, text string) {
 		var err error
 		if e, err = parseEntry(tool, text); err != nil {
 			f.comment("entry "+tool, err)
+			f.replace(tool, text)
 			return
 		}
 	}
 	f.mu.Lock()
 	switch {
-	case f.view.at(tool).gen.before(e.gen) && tool == "":
-		f.view.incident = e
+	case tool == "" && f.view.incident.gen.before(e.gen):
+		f.mu.Unlock()
+		return // the log brings it, behind the openings that it is about
 	case f.view.at(tool).gen.before(e.gen):
 		f.view.tools[tool] = e
+		delete(f.leases, tool) // it was of an older generation
 	case text == "":
 		delete(f.view.tools, tool)
 	}
 	f.mu.Unlock()
 	f.reconcile(tool)
+}
+
+// replace offers what the engine knows in place of an entry that is not understood,
+// by naming its generation.
+func (f *Fleet) replace(tool, text string) {
+	part := strings.SplitN(text, " ", 4)
+	if len(part) < 4 {
+		return // the scripts read it as none
+	}
+	c, ok := f.incidentHere()
+	ok = ok && len(c.Members) > 0
+	if tool != "" {
+		row, _ := f.engine.Tool(tool)
+		c, ok = openingOf(row), standingOf(row).open && !row.Private
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, newer := f.unsettled[tool]; ok && !newer {
+		f.offerLocked(c)
+		f.outbox[len(f.outbox)-1].token = part[2]
+	}
+}
+
+// openingOf is the opening that an engine's open tool comes from.
+func openingOf(row expediter.ToolStatus) expediter.Change {
+	c := expediter.Change{Kind: expediter.ChangeOpened, Tool: row.Tool, Failure: row.Trip, Run: row.Run, FailedProbes: row.FailedProbes}
+	if row.LastFailure != nil {
+		c.Text = row.LastFailure.Text
+	}
+	return c
 }
 
 // reconcile makes the engine agree with the view about one tool, or with "" about

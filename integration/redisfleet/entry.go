@@ -18,6 +18,9 @@ const version = "1"
 // maxText bounds what one entry may hold, in bytes.
 const maxText = 64 << 10
 
+// maxName bounds a tool's name, in bytes. Engines have no longer ones.
+const maxName = 512
+
 // place is a place in the log, the id of a stream's entry. The zero place is
 // before all others.
 type place struct{ ms, seq uint64 }
@@ -74,6 +77,9 @@ var errVersion = errors.New("written by another version")
 
 // parseEntry reads an entry of the scripts' form. An incident's has no tool.
 func parseEntry(tool, text string) (entry, error) {
+	if len(tool) > maxName {
+		return entry{}, fmt.Errorf("a name of %d bytes; a tool has at most %d", len(tool), maxName)
+	}
 	if len(text) > maxText+1024 {
 		return entry{}, fmt.Errorf("%d bytes; an entry has at most %d", len(text), maxText)
 	}
@@ -85,6 +91,9 @@ func parseEntry(tool, text string) (entry, error) {
 		return entry{}, errors.New("not of six parts")
 	}
 	e := entry{kind: expediter.ChangeKind(part[1]), member: part[3]}
+	if len(e.member) > 64 || named(e.member) != e.member {
+		return entry{}, fmt.Errorf("%.70q is no member's name", e.member)
+	}
 	var errs [3]error
 	e.gen, errs[0] = parsePlace(part[2])
 	if part[4] != "-" {
@@ -102,7 +111,7 @@ func parseEntry(tool, text string) (entry, error) {
 
 // parseChange reads the change of an entry and holds it to the entry's kind.
 func (e entry) parseChange(tool, text string) (expediter.Change, error) {
-	if e.kind == expediter.ChangeClosed || e.kind == expediter.ChangeReset {
+	if tool != "" && (e.kind == expediter.ChangeClosed || e.kind == expediter.ChangeReset) {
 		return expediter.Change{Kind: e.kind, Tool: tool}, nil
 	}
 	c, err := parseChange(text)
@@ -171,7 +180,7 @@ func parseTold(id string, fields map[string]any) (told, error) {
 	}
 	prev, ok := fields["p"].(string)
 	if t.prev, err = parsePlace(prev); err != nil || !ok || !t.prev.before(t.at) {
-		return told{}, fmt.Errorf("entry %v does not say what it follows", t.at)
+		return told{}, errors.New("an entry does not say what it follows")
 	}
 	if v := field("v"); v != version {
 		return t, fmt.Errorf("%w: %.20q", errVersion, v)

@@ -39,7 +39,7 @@ type Fleet struct {
 	outbox    []offer                   // in order
 	unsettled map[string]string         // by tool, "" for the incident: the serial of the latest change whose verdict is not there
 	wanted    map[string]expediter.Want // by tool
-	overflow  bool                      // a change found no room: the engine is compared with the view as a whole
+	flood     bool                      // a change found no room: the engine is compared with the view as a whole
 	unshared  map[string]bool           // tools that the fleet had no room for
 	count     uint64                    // of serials
 	status    Status
@@ -96,13 +96,14 @@ func Join(ctx context.Context, client redis.UniversalClient, engine *expediter.E
 		errs = append(errs, errors.New("a client and an engine are needed"))
 	}
 	o, err := o.filled()
-	if errs = append(errs, err); errors.Join(errs...) != nil {
+	known, err2 := o.Memory.view()
+	if errs = append(errs, err, err2); errors.Join(errs...) != nil {
 		return nil, fmt.Errorf("redisfleet: %w", errors.Join(errs...))
 	}
 	f := &Fleet{
 		engine: engine, wire: newWire(client, o), o: o, serials: rand.Text()[:12] + "-",
 		wake: make(chan struct{}, 1), joined: make(chan struct{}), done: make(chan struct{}),
-		leases: map[string]lease{}, unsettled: map[string]string{}, wanted: map[string]expediter.Want{}, unshared: map[string]bool{}, said: map[string]bool{},
+		view: known, leases: map[string]lease{}, unsettled: map[string]string{}, wanted: map[string]expediter.Want{}, unshared: map[string]bool{}, said: map[string]bool{},
 		status: Status{Scope: o.Scope, Member: o.Member, Since: o.Now(), Why: "not reached yet"},
 	}
 	f.share(expediter.FleetAlone)
@@ -145,6 +146,7 @@ func (f *Fleet) share(mode expediter.FleetMode) {
 // would be lost.
 func (f *Fleet) changed(c expediter.Change) {
 	if c.Tool != "" && f.private(c.Tool) {
+		f.regain(c)
 		return
 	}
 	if c.Members = f.shared(c.Members); c.Kind == expediter.ChangeIncident && len(c.Members) == 0 {
@@ -164,7 +166,17 @@ func (f *Fleet) changed(c expediter.Change) {
 	default:
 		// Without Redis, or without room, the engine itself keeps what it came to:
 		// it is compared with the fleet when that is there again.
-		f.overflow = f.overflow || full
+		f.flood = f.flood || full
+	}
+}
+
+// regain shares a tool again that the fleet had no room for, once it is CLOSED as it
+// is for the others.
+func (f *Fleet) regain(c expediter.Change) {
+	if c.Kind == expediter.ChangeClosed || c.Kind == expediter.ChangeReset {
+		f.mu.Lock()
+		delete(f.unshared, c.Tool)
+		f.mu.Unlock()
 	}
 }
 

@@ -49,7 +49,9 @@ func TestFailuresAreCountedByEachEngine(t *testing.T) {
 
 func TestOneTrialInTheWholeFleet(t *testing.T) {
 	t.Parallel()
-	agents := joinAll(t, 10, redistest.Start(t).Client(), hasty("trial"))
+	o := hasty("trial")
+	o.LeaseTTL = 1200 * time.Millisecond
+	agents := joinAll(t, 10, redistest.Start(t).Client(), o)
 	agents[0].fail("Grep", 2, cascade.Upstream)
 	allAre(t, agents, "Grep", breaker.Open)
 	var trials atomic.Int64
@@ -64,7 +66,7 @@ func TestOneTrialInTheWholeFleet(t *testing.T) {
 				select {
 				case <-end:
 					return
-				case <-time.After(time.Millisecond):
+				case <-time.After(10 * time.Millisecond):
 				}
 				if d := a.decide("Grep"); d.Verb == expediter.Probe {
 					if trials.Add(1) == 1 {
@@ -78,7 +80,7 @@ func TestOneTrialInTheWholeFleet(t *testing.T) {
 		})
 	}
 	probed.Wait()
-	<-time.After(900 * time.Millisecond) // twice the lease's time to live: it is renewed
+	<-time.After(2 * o.LeaseTTL) // it is renewed
 	close(end)
 	all.Wait()
 	if got := trials.Load(); got != 1 {

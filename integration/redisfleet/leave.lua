@@ -10,4 +10,4 @@ for i = 2, #ARGV, 2 do
 		hold(leases, ARGV[i], l)
 	end
 end
-return 1
+return {}

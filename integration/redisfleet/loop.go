@@ -14,8 +14,13 @@ import (
 	"github.com/expediter-go/expediter/expediter"
 )
 
-// errBehind: the log went on without this member, so the view is read anew.
-var errBehind = errors.New("something of the log is missing here")
+// What ends a session though Redis is there: the view is read anew.
+var (
+	errBehind = errors.New("the log went on without this member")
+	errForgot = errors.New("the log is shorter than it was")
+	errEpoch  = errors.New("the fleet's state in Redis began anew")
+	errFlood  = errors.New("more changes at once than the outbox holds")
+)
 
 // run is the loop: one session after the other, until the fleet is left.
 func (f *Fleet) run(ctx context.Context) {
@@ -42,15 +47,18 @@ func (f *Fleet) run(ctx context.Context) {
 }
 
 // lost notes why a session ended. A member that has only missed something keeps
-// its leases; without Redis the engine goes on alone.
+// its leases and what it has to offer; without Redis the engine goes on alone.
 func (f *Fleet) lost(err error) {
 	why := redact.Text(err.Error(), 200)
-	again := errors.Is(err, errBehind) || errors.Is(err, errEpoch)
+	behind := errors.Is(err, errBehind)
+	again := behind || errors.Is(err, errForgot) || errors.Is(err, errEpoch) || errors.Is(err, errFlood)
 	f.mu.Lock()
-	f.live, f.overflow = false, false
-	f.outbox = onlyBudget(f.outbox)
-	f.trimLocked()
-	clear(f.unsettled)
+	if !behind {
+		f.live, f.flood = false, false
+		f.outbox = onlyBudget(f.outbox)
+		f.trimLocked()
+		clear(f.unsettled)
+	}
 	away := f.status.Connected && !again
 	if again {
 		f.status.Counts.Resyncs++
@@ -212,7 +220,7 @@ func (f *Fleet) beat(ctx context.Context) error {
 	case epoch != f.view.epoch:
 		return errEpoch
 	case last.before(f.view.last):
-		return fmt.Errorf("%w: it ends at %v, and %v was there", errBehind, last, f.view.last)
+		return fmt.Errorf("%w: it ends at %v, and %v was there", errForgot, last, f.view.last)
 	}
 	f.mu.Lock()
 	f.view.members = members
@@ -222,13 +230,16 @@ func (f *Fleet) beat(ctx context.Context) error {
 
 // leave is the end: what is waiting is offered, idle leases are given back.
 func (f *Fleet) leave() {
-	ctx, cancel := context.WithTimeout(context.Background(), f.o.Timeout)
-	defer cancel()
+	ctx := context.Background()
 	f.mu.Lock()
 	connected := f.status.Connected
 	f.mu.Unlock()
 	if connected {
-		if err := errors.Join(f.publish(ctx), f.wire.leave(ctx, f.idleLeases())); err != nil {
+		err := f.publish(ctx)
+		if err == nil {
+			err = f.wire.leave(ctx, f.idleLeases())
+		}
+		if err != nil {
 			f.comment("leaving", err)
 		}
 	}

@@ -22,6 +22,7 @@ func (f *Fleet) meet(found scene) {
 		now.cycle = before.cycle
 	}
 	f.view, f.live = now, true // from here on changes are offered, on top of this
+	f.rebaseLocked(before)
 	clear(f.unshared)
 	f.mu.Unlock()
 	if before.epoch != now.epoch {
@@ -31,6 +32,17 @@ func (f *Fleet) meet(found scene) {
 	f.meetIncident(before)
 	if f.o.SharedBudget {
 		f.meetBudget(found, before)
+	}
+}
+
+// rebaseLocked puts what waits in the outbox on the generations that are there, where
+// the fleet has forgotten those that it was based on.
+func (f *Fleet) rebaseLocked(before view) {
+	for i := range f.outbox {
+		o := &f.outbox[i]
+		if tool, ok := o.about(); ok && f.view.at(tool).gen.before(before.at(tool).gen) {
+			o.base = f.view.at(tool).gen
+		}
 	}
 }
 
@@ -55,7 +67,11 @@ func (f *Fleet) meetTools(before view) {
 // meetTool compares one tool.
 func (f *Fleet) meetTool(tool string, s standing, before view) {
 	now, was := f.view.tools[tool], before.tools[tool]
+	f.mu.Lock()
+	_, waits := f.unsettled[tool]
+	f.mu.Unlock()
 	switch {
+	case waits: // the verdict on it brings the two together
 	case before.epoch != f.view.epoch && now.kind != "", was.gen.before(now.gen):
 		f.takeOver(tool, s, now, was)
 	case s.private || s.external:
@@ -89,10 +105,7 @@ func (f *Fleet) offers(tool string, s standing, now entry, first bool) bool {
 	case !s.forced && !s.disabled && (now.kind == expediter.ChangeForcedOpen || now.kind == expediter.ChangeDisabled):
 		c.Kind = expediter.ChangeReset
 	case s.open && !s.forced && now.plain():
-		c.Kind, c.Failure, c.Run, c.FailedProbes = expediter.ChangeOpened, row.Trip, row.Run, row.FailedProbes
-		if row.LastFailure != nil {
-			c.Text = row.LastFailure.Text
-		}
+		c = openingOf(row)
 	default:
 		return false
 	}
@@ -116,38 +129,44 @@ func (f *Fleet) offer(c expediter.Change) {
 // meetIncident compares the active incident, and tells a joiner of one that is
 // recovering.
 func (f *Fleet) meetIncident(before view) {
-	here := f.activeHere()
+	f.mu.Lock()
+	_, waits := f.unsettled[""]
+	f.mu.Unlock()
+	if waits {
+		return // the verdict on it brings the two together
+	}
+	own, here := f.incidentHere()
 	now := f.view.incident
 	news := before.epoch != f.view.epoch || before.incident.gen.before(now.gen)
 	switch {
-	case now.kind == expediter.ChangeIncident && here == nil && !news:
+	case now.kind == expediter.ChangeIncident && !here && !news:
 		if len(f.shared(now.change.Members)) > 0 { // else it was never adopted
 			f.offer(expediter.Change{Kind: expediter.ChangeConfirmed, Why: "confirmed while the fleet was away"})
 		}
 	case now.kind == expediter.ChangeIncident:
 		f.flag(now)
 	case now.kind == expediter.ChangeConfirmed && news:
-		f.meetRecovering(now, here != nil)
-	case here != nil:
-		c := expediter.Change{Kind: expediter.ChangeIncident, Cause: here.Cause, Text: here.Pattern, Members: f.shared(here.Flagged)}
-		if here.Cause == cascade.CauseSignature {
-			c.Failure.Signature = here.Pattern
-		}
-		_ = c.Failure.Category.UnmarshalText([]byte(here.Cause)) // "signature" and "mixed" are none
-		if len(c.Members) > 0 {
-			f.offer(c)
-		}
+		f.meetRecovering(now, here)
+	case here && len(own.Members) > 0:
+		f.offer(own)
 	}
 }
 
-// activeHere is the engine's active incident, or nil.
-func (f *Fleet) activeHere() *expediter.Incident {
+// incidentHere is the engine's active incident as it is told the fleet, as far as its
+// members are shared. It is false if none is active.
+func (f *Fleet) incidentHere() (expediter.Change, bool) {
 	for _, i := range f.engine.Status().Incidents {
-		if i.Active {
-			return &i
+		if !i.Active {
+			continue
 		}
+		c := expediter.Change{Kind: expediter.ChangeIncident, Cause: i.Cause, Text: i.Pattern, Members: f.shared(i.Flagged)}
+		if i.Cause == cascade.CauseSignature {
+			c.Failure.Signature = i.Pattern
+		}
+		_ = c.Failure.Category.UnmarshalText([]byte(i.Cause)) // "signature" and "mixed" are none
+		return c, true
 	}
-	return nil
+	return expediter.Change{}, false
 }
 
 // meetRecovering adopts an incident that is recovering: its open members share one

@@ -58,6 +58,10 @@ type Options struct {
 	// Member live on in the next one: Close then keeps the leases of trials in flight,
 	// which end LeaseTTL later.
 	Brief bool
+	// Memory is that of the process before, where the engine goes on from one process
+	// to the next. Without it the engine is a joiner like any other: what it came to
+	// before gives way to whatever the fleet knows.
+	Memory Memory
 	// Private reports tools that are this process's own affair: they are not shared
 	// and need no lease. It is called from the engine's observers and must not block;
 	// nil: none is.

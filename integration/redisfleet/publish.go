@@ -32,8 +32,8 @@ func (f *Fleet) publish(ctx context.Context) error {
 func (f *Fleet) next() ([]offer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.overflow {
-		return nil, errBehind
+	if f.flood {
+		return nil, errFlood
 	}
 	var offers []offer
 	taken := map[string]bool{}

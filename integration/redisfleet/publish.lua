@@ -57,8 +57,8 @@ local function change(kind, tool, base, token)
 	local e = parse(redis.call('HGET', tools, tool))
 	if not e and size >= tonumber(maxTools) + tonumber(maxClosed) then return {'full'} end
 	local accepted = true -- the controls
-	if kind == 'opened' then
-		accepted = not e or e.closed and e.gen == base
+	if kind == 'opened' then -- the token may name an entry that is not understood
+		accepted = not e or e.closed and e.gen == base or e.gen == token
 	elseif kind == 'probe_failed' or kind == 'closed' then
 		accepted = e and e.open and holds(tool, token)
 	end
@@ -69,9 +69,10 @@ local function change(kind, tool, base, token)
 	return {'ok', id}
 end
 
-local function incident(kind, base, members)
+local function incident(kind, base, token, members)
 	local text = redis.call('HGET', fleet, 'incident')
 	local e = parse(text)
+	if e and e.gen == token then e, base = nil, '' end -- not understood
 	local active = e and e.kind == 'incident'
 	local current = e and e.gen or ''
 	if current ~= base or active == (kind == 'incident') or not e and kind == 'confirmed' then
@@ -111,7 +112,7 @@ while ARGV[i] do
 	if kind == 'incident' or kind == 'confirmed' then
 		local members = {}
 		for j = 1, count do members[j] = ARGV[i + 6 + j] end
-		answers[#answers + 1] = incident(kind, base, members)
+		answers[#answers + 1] = incident(kind, base, token, members)
 	elseif kind == 'charged' or kind == 'cycle' then
 		answers[#answers + 1] = budget(kind)
 	else

@@ -41,9 +41,6 @@ var (
 	leaveScript   = redis.NewScript(prelude + leaveText)
 )
 
-// errEpoch: the scope in Redis is another one than before, or none.
-var errEpoch = errors.New("the fleet's state in Redis began anew")
-
 // errStuck: too many commands have not come back.
 var errStuck = errors.New("earlier commands are still unanswered")
 
@@ -93,13 +90,19 @@ func within[T any](ctx context.Context, places chan struct{}, limit time.Duratio
 	case a := <-answers:
 		return a.value, a.err
 	case <-ctx.Done():
+	}
+	select {
+	case a := <-answers: // at the same moment
+		return a.value, a.err
+	default:
 		return none, context.Cause(ctx)
 	}
 }
 
-// run runs a script, whose answer is a list.
+// run runs a script, whose answer is a list. It heeds no cancelling: a command that
+// was sent is worth its answer.
 func (w *wire) run(ctx context.Context, s *redis.Script, keys []string, args ...any) (list, error) {
-	return within(ctx, w.commands, w.o.Timeout, func(ctx context.Context) (list, error) {
+	return within(context.WithoutCancel(ctx), w.commands, w.o.Timeout, func(ctx context.Context) (list, error) {
 		v, err := s.Run(ctx, w.client, keys, args...).Result()
 		if err != nil {
 			return nil, err
@@ -285,9 +288,7 @@ func (w *wire) leave(ctx context.Context, pairs []string) error {
 	for _, p := range pairs {
 		args = append(args, p)
 	}
-	_, err := within(ctx, w.commands, w.o.Timeout, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, leaveScript.Run(ctx, w.client, []string{w.keys.leases, w.keys.members}, args...).Err()
-	})
+	_, err := w.run(ctx, leaveScript, []string{w.keys.leases, w.keys.members}, args...)
 	return err
 }
 
