@@ -4,6 +4,8 @@
 //
 //	expediter-hook hook AGENT [--store DIR] [--map FILE]
 //
+// It belongs to no fleet (--fleet): that would make its start half as long again.
+//
 // The word hook stays, so that what looks for hooks in an agent's settings, and
 // what keeps agents from running them in a shell, finds it at the same place.
 // `expediter install AGENT --command expediter-hook` sets it up. The exit status
@@ -22,5 +24,5 @@ func main() {
 		os.Stderr.WriteString("expediter-hook: usage: expediter-hook hook AGENT [--store DIR] [--map FILE]; expediter has all other commands\n")
 		return
 	}
-	os.Exit(hookproc.Main(args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(hookproc.Main(args[1:], os.Stdin, os.Stdout, os.Stderr, nil))
 }

@@ -21,6 +21,6 @@ func TestFleetScripts(t *testing.T) {
 			env.Setenv("AWAY", "redis://someone:sesame@127.0.0.1:1?scope=away")
 			return setup(env)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "transcript": transcript},
 	})
 }

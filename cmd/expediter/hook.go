@@ -20,6 +20,11 @@ set it up with 'expediter install AGENT'.
 
 AGENT is one of ` + strings.Join(hook.Agents(), ", ") + `, or auto.
 
+With --fleet, or EXPEDITER_FLEET in the environment, the sessions share how their
+tools stand with each other, and with other machines. A hook waits a tenth of a
+second for that at most, and no more than once in 30 seconds while Redis is away.
+expediter-hook cannot do it.
+
 It never breaks the agent: whatever goes wrong, the tool runs, the exit status is
 0, and the error stands in hook.log in the store. Only Windsurf, which has no
 other way, is told of a skipped call by exit status 2.`,
@@ -28,6 +33,7 @@ other way, is told of a skipped call by exit status 2.`,
 	}
 	cmd.Flags().String("store", "", hookproc.StoreUsage)
 	cmd.Flags().String("map", "", hookproc.MapUsage)
+	cmd.Flags().String("fleet", "", hookproc.FleetUsage)
 	return cmd
 }
 

@@ -294,7 +294,7 @@ func lookPath(ts *testscript.TestScript, name string) string {
 // environ is what a hook of the script is run with.
 func environ(ts *testscript.TestScript) []string {
 	var list []string
-	for _, name := range []string{"PATH", "HOME", "EXPEDITER_STORE", "EXPEDITER_MAP", "CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR", "PWD", "GOCOVERDIR", "GORACE", "TMPDIR"} {
+	for _, name := range []string{"PATH", "HOME", "EXPEDITER_STORE", "EXPEDITER_MAP", "EXPEDITER_FLEET", "CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR", "PWD", "GOCOVERDIR", "GORACE", "TMPDIR"} {
 		if value := ts.Getenv(name); value != "" {
 			list = append(list, name+"="+value)
 		}

@@ -28,7 +28,7 @@ const (
 
 func main() {
 	if isHook(os.Args[1:]) {
-		os.Exit(hookproc.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(hookproc.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr, fleetOfHooks))
 	}
 	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -18,6 +18,7 @@ type Options struct {
 	Agent string              // one of Agents, or Auto
 	Map   string              // file with the capability map; empty: see docs/hooks.md for the order
 	Env   func(string) string // looks up environment variables; nil: there are none
+	Fleet Fleet
 }
 
 func (o Options) env(name string) string {
@@ -51,8 +52,12 @@ func Serve(ctx context.Context, st *store.Store, input []byte, o Options, at tim
 			if s.Project == "" {
 				s.Project = e.Project
 			}
-			a, first = answer(s, e), s.New()
-			return nil
+			v, err := o.Fleet.meet(s, e)
+			if err != nil {
+				return err
+			}
+			a, first = answer(s, e, v), s.New()
+			return v.part()
 		})
 	if err != nil {
 		return Encode(e, Answer{}), fmt.Errorf("%s of %s: %w", e.Name, e.Agent, err)
@@ -95,10 +100,10 @@ func forHumans(e Event) (Answer, bool) {
 }
 
 // answer lets the event happen to the session.
-func answer(s *session.Session, e Event) Answer {
+func answer(s *session.Session, e Event, v *visitor) Answer {
 	switch e.Kind {
 	case Before:
-		return decide(s, e)
+		return decide(s, e, v)
 	case After:
 		return learnt(s, s.After(e.call(e.Call)))
 	case BatchEnd:
@@ -133,8 +138,11 @@ func (e Event) call(c Call) session.Call {
 	return session.Call{ID: c.ID, Subagent: e.Subagent, Observation: c.Observation, Todos: c.Todos}
 }
 
-func decide(s *session.Session, e Event) Answer {
+func decide(s *session.Session, e Event, v *visitor) Answer {
 	r := s.Before(e.call(e.Call))
+	if v.leased(r) {
+		r = s.Anew(e.call(e.Call))
+	}
 	switch r.Verb {
 	case expediter.Skip:
 		return Answer{Deny: true, Reason: skipped(s, r)}

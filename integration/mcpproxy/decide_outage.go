@@ -199,16 +199,24 @@ func (o *outage) category() string {
 // toolKey is the engine's name of a server's tool, as target has it.
 func toolKey(u *upstream, tool string) string { return u.name() + "/" + tool }
 
-// outageCause is why a server is lost; a nil err: nobody knows.
+// outageCause is why a server is lost. A local server that has ended has no
+// network between; what failed there is the service itself.
 func outageCause(s Server, err error) cascade.Category {
 	if errors.Is(err, errAuth) {
 		return cascade.Auth
 	}
-	o := classify.Observation{Protocol: classify.MCP, Server: s.Name, Err: err}
+	local := s.Command != ""
+	v := classify.Verdict{}
 	if err != nil {
-		o.Result = err.Error()
+		v = classify.Observe(classify.Observation{Protocol: classify.MCP, Server: s.Name, Err: err, Result: err.Error()})
 	}
-	return classify.Outage(o, s.Command != "")
+	switch {
+	case local && (v.Category == cascade.Network || v.Category == cascade.Unknown):
+		return cascade.Upstream
+	case v.Category == cascade.Unknown:
+		return cascade.Network
+	}
+	return v.Category
 }
 
 // reasonOf is the words of an error, without ours.

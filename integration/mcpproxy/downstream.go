@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,7 +16,11 @@ import (
 
 // implementation is how the proxy names itself to clients.
 func implementation() *mcp.Implementation {
-	return &mcp.Implementation{Name: "expediter", Title: "expediter proxy", Version: ownVersion()}
+	v := "dev"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	return &mcp.Implementation{Name: "expediter", Title: "expediter proxy", Version: v}
 }
 
 // newServer is the SDK's server with nothing in it: what clients ask for is
@@ -176,7 +181,7 @@ func (p *Proxy) requestOf(ss *mcp.ServerSession, method string, raw json.RawMess
 			return nil, badParams(fmt.Errorf("_meta: %w", err))
 		}
 	}
-	v, _ := getString(r.meta, metaVersion)
+	v, _ := getString(r.meta, mcp.MetaKeyProtocolVersion)
 	r.modern = v >= newest
 	return r, nil
 }
@@ -245,8 +250,8 @@ func completed(raw json.RawMessage, cached bool) json.RawMessage {
 	}
 	changed := len(ms) != n
 	meta := getMember(ms, "_meta")
-	if mm, err := members(meta); len(meta) == 0 || err == nil && getMember(mm, metaServer) == nil {
-		mm = append(mm, member{metaServer, serverInfo})
+	if mm, err := members(meta); len(meta) == 0 || err == nil && getMember(mm, mcp.MetaKeyServerInfo) == nil {
+		mm = append(mm, member{mcp.MetaKeyServerInfo, serverInfo})
 		ms, changed = setMember(ms, "_meta", encodeMembers(mm)), true
 	}
 	if !changed {

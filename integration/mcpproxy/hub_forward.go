@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 what the newest revision deprecates is what older clients and servers speak
+
 package mcpproxy
 
 import (
@@ -11,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/expediter-go/expediter/cascade/redact"
 )
@@ -191,7 +194,7 @@ func (r *request) askAll(ctx context.Context, asked []member) (json.RawMessage, 
 }
 
 // hopKeys are the members of `_meta` that are about one hop only.
-var hopKeys = []string{metaVersion, metaClient, metaCapabilities, metaLogLevel}
+var hopKeys = []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeyLogLevel}
 
 // hop makes of a client's params those for a server: with's members set, and in
 // `_meta` what the revision of the server wants to know of the caller. Params
@@ -237,8 +240,8 @@ func (r *request) hopMeta(u *upstream, ms []member) (meta []member, changed bool
 	}
 	if r.modern {
 		v := encode(u.version())
-		if changed = string(getMember(meta, metaVersion)) != string(v); changed {
-			meta = setMember(meta, metaVersion, v)
+		if changed = string(getMember(meta, mcp.MetaKeyProtocolVersion)) != string(v); changed {
+			meta = setMember(meta, mcp.MetaKeyProtocolVersion, v)
 		}
 		return meta, changed
 	}
@@ -248,10 +251,10 @@ func (r *request) hopMeta(u *upstream, ms []member) (meta []member, changed bool
 	if caps == nil {
 		caps = json.RawMessage("{}")
 	}
-	meta = setMember(meta, metaVersion, encode(u.version()))
-	meta = setMember(meta, metaCapabilities, caps)
+	meta = setMember(meta, mcp.MetaKeyProtocolVersion, encode(u.version()))
+	meta = setMember(meta, mcp.MetaKeyClientCapabilities, caps)
 	if level != "" {
-		meta = setMember(meta, metaLogLevel, encode(level))
+		meta = setMember(meta, mcp.MetaKeyLogLevel, encode(level))
 	}
 	return meta, true
 }
@@ -281,7 +284,7 @@ func (r *request) pass(ctx context.Context, u *upstream, method string, with ...
 		return nil, rpc
 	case err != nil:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError,
-			Message: fmt.Sprintf("server %s: %s", u.name(), redact.Text(err.Error(), maxText))}
+			Message: fmt.Sprintf("server %s: %s", u.name(), redact.Text(err.Error(), 512))}
 	case a.Error != nil:
 		return nil, a.Error
 	case a.Result == nil:

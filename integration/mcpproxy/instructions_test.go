@@ -53,10 +53,10 @@ func TestInstructionsAreBounded(t *testing.T) {
 
 func TestCapabilities(t *testing.T) {
 	p := &Proxy{ups: []*upstream{
-		{caps: []byte(`{"tools":{"x":1},"experimental":{"a":{"n":9007199254740993}},"tasks":{"cancel":{}}}`)},
+		{offers: []byte(`{"tools":{"x":1},"experimental":{"a":{"n":9007199254740993}},"tasks":{"cancel":{}}}`)},
 		{}, // never up
-		{caps: []byte(`{"experimental":{"a":{"n":1,"m":2},"b":{}},"tasks":{"list":{}},"extensions":{"io.modelcontextprotocol/ui":{}}}`)},
-		{caps: []byte(`{"huge":"` + strings.Repeat("x", maxCapabilities) + `"}`)},
+		{offers: []byte(`{"experimental":{"a":{"n":1,"m":2},"b":{}},"tasks":{"list":{}},"extensions":{"io.modelcontextprotocol/ui":{}}}`)},
+		{offers: []byte(`{"huge":"` + strings.Repeat("x", maxCapabilities) + `"}`)},
 	}}
 	want := `{"tools":{},"experimental":{"a":{"n":9007199254740993,"m":2},"b":{}},"tasks":{"cancel":{},"list":{}},"extensions":{"io.modelcontextprotocol/ui":{}}}`
 	if got := string(p.capabilities([]byte(`{"tools":{}}`))); got != want {

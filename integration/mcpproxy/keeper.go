@@ -138,8 +138,12 @@ func (e *mirrored) event(ev *expediter.Event) {
 }
 
 func (e *mirrored) hurry() {
-	if !e.urgent.Swap(true) {
-		signal(e.k.kick)
+	if e.urgent.Swap(true) {
+		return
+	}
+	select {
+	case e.k.kick <- struct{}{}:
+	default:
 	}
 }
 

@@ -81,10 +81,15 @@ func (a *authorizer) wanted() *login {
 	a.mu.Lock()
 	l := a.login
 	a.mu.Unlock()
-	if l == nil || !isClosed(l.asking) {
+	if l == nil {
 		return nil
 	}
-	return l
+	select {
+	case <-l.asking:
+		return l
+	default:
+		return nil
+	}
 }
 
 // loginURL is the address that the human is to open; empty: none.
@@ -102,14 +107,28 @@ func (a *authorizer) rest(ctx context.Context, d time.Duration) {
 		a.mu.Lock()
 		l := a.login
 		a.mu.Unlock()
-		if l != nil && within(ctx, l.done, longestAsked) && l.err == nil {
-			return
+		if l != nil {
+			select {
+			case <-l.done:
+			case <-time.After(longestAsked):
+			case <-ctx.Done():
+			}
+			if l.ended() && l.err == nil {
+				return
+			}
 		}
 	}
 	pause(ctx, d)
 }
 
-func (l *login) ended() bool { return isClosed(l.done) }
+func (l *login) ended() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // authorize is the SDK's authorization code flow, with a browser that comes back
 // to a port of this machine.

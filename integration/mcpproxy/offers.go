@@ -87,7 +87,9 @@ func (p *Proxy) offer(caps json.RawMessage) {
 func (p *Proxy) begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !isClosed(p.offers.begun) {
+	select {
+	case <-p.offers.begun:
+	default:
 		close(p.offers.begun)
 	}
 }
@@ -95,20 +97,43 @@ func (p *Proxy) begin() {
 // awaitBegun waits for the end of the handshake of a client that is known of, and
 // says whether it did: no client is asked before.
 func (p *Proxy) awaitBegun(ctx context.Context) bool {
-	if isClosed(p.offers.begun) || !p.isOffered() {
+	select {
+	case <-p.offers.begun:
+		return false
+	default:
+	}
+	if !p.isOffered() {
 		return false
 	}
-	within(ctx, p.offers.begun, begunWait)
+	t := time.NewTimer(begunWait)
+	defer t.Stop()
+	select {
+	case <-p.offers.begun:
+	case <-t.C:
+	case <-ctx.Done():
+	}
 	return true
 }
 
-func (p *Proxy) isOffered() bool { return isClosed(p.offers.known) }
+func (p *Proxy) isOffered() bool {
+	select {
+	case <-p.offers.known:
+		return true
+	default:
+		return false
+	}
+}
 
 // abilities are what a server is offered in its handshake; without a client in
 // offerWait everything.
 func (p *Proxy) abilities(ctx context.Context) json.RawMessage {
-	if within(ctx, p.offers.known, offerWait) {
+	t := time.NewTimer(offerWait)
+	defer t.Stop()
+	select {
+	case <-p.offers.known:
 		return p.offers.caps
+	case <-t.C:
+	case <-ctx.Done():
 	}
 	return offered
 }

@@ -196,7 +196,7 @@ func (p *process) Close() error {
 	p.once.Do(func() {
 		close(p.closed)
 		_ = p.stdin.Close()
-		if !p.exits(exitAfterClose) && (endGroup(p.cmd.Process) != nil || !p.exits(exitAfterTerm)) {
+		if !p.within(exitAfterClose) && (endGroup(p.cmd.Process) != nil || !p.within(exitAfterTerm)) {
 			killGroup(p.cmd.Process)
 		}
 		<-p.exited
@@ -205,7 +205,14 @@ func (p *process) Close() error {
 	return nil
 }
 
-func (p *process) exits(d time.Duration) bool { return within(context.Background(), p.exited, d) }
+func (p *process) within(d time.Duration) bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
 
 // SessionID is empty: a process is its own session.
 func (p *process) SessionID() string { return "" }

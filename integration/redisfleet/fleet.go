@@ -28,6 +28,7 @@ type Fleet struct {
 	o       Options
 	serials string // begins the serials of this Fleet's own changes
 	wake    chan struct{}
+	settles chan chan struct{} // closed when all that there was is done
 	stop    context.CancelFunc
 	joined  chan struct{} // closed when the fleet was reached first
 	done    chan struct{} // closed when the loop has ended
@@ -102,7 +103,7 @@ func Join(ctx context.Context, client redis.UniversalClient, engine *expediter.E
 	}
 	f := &Fleet{
 		engine: engine, wire: newWire(client, o), o: o, serials: rand.Text()[:12] + "-",
-		wake: make(chan struct{}, 1), joined: make(chan struct{}), done: make(chan struct{}),
+		wake: make(chan struct{}, 1), settles: make(chan chan struct{}), joined: make(chan struct{}), done: make(chan struct{}),
 		view: known, leases: map[string]lease{}, unsettled: map[string]string{}, wanted: map[string]expediter.Want{}, unshared: map[string]bool{}, said: map[string]bool{},
 		status: Status{Scope: o.Scope, Member: o.Member, Since: o.Now(), Why: "not reached yet"},
 	}

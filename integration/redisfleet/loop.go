@@ -135,6 +135,9 @@ type batch struct {
 
 // listen reads the log from a place on, until ctx is done or something fails.
 func (f *Fleet) listen(ctx context.Context, from place) <-chan batch {
+	if f.o.Brief {
+		return nil // it has read the view, and ends before there is news
+	}
 	if f.o.Reader != nil {
 		return f.o.Reader.listen(ctx, f.wire, from)
 	}
@@ -176,6 +179,9 @@ func (f *Fleet) follow(ctx context.Context, log <-chan batch) error {
 			err = f.heard(b)
 		case <-f.wake:
 			err = f.serve(ctx)
+		case settled := <-f.settles:
+			err = f.serve(ctx)
+			close(settled)
 		case <-renew.C:
 			err = f.keepLeases(ctx)
 		case <-beat.C:

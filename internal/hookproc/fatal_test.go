@@ -20,7 +20,7 @@ func (fatal) Read([]byte) (int, error) {
 // agents that is a denial.
 func TestFatalIsNoDenial(t *testing.T) {
 	if os.Getenv("EXPEDITER_TEST_FATAL") != "" {
-		os.Exit(Main([]string{"claude-code"}, fatal{}, io.Discard, io.Discard))
+		os.Exit(Main([]string{"claude-code"}, fatal{}, io.Discard, io.Discard, nil))
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestFatalIsNoDenial$")
 	cmd.Env = append(os.Environ(), "EXPEDITER_TEST_FATAL=1", "EXPEDITER_STORE="+t.TempDir())

@@ -38,7 +38,7 @@ func TestRead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := read(tt.args)
+			got, err := read(tt.args, nil)
 			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("error %v, want %q", err, tt.err)
 			}
@@ -82,7 +82,7 @@ func TestMainNeverBreaksTheAgent(t *testing.T) {
 			if slices.Contains(tt.args, "cursor") {
 				want = "{}\n"
 			}
-			if status := Main(tt.args, tt.stdin, &stdout, io.Discard); status != 0 || stdout.String() != want {
+			if status := Main(tt.args, tt.stdin, &stdout, io.Discard, nil); status != 0 || stdout.String() != want {
 				t.Errorf("status %d, output %q, want %q", status, &stdout, want)
 			}
 			data, err := os.ReadFile(filepath.Join(dir, "hook.log"))
@@ -113,14 +113,14 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 func TestMainWithoutAReader(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("EXPEDITER_STORE", dir)
-	if status := Main([]string{"claude-code"}, strings.NewReader(before), broken{}, broken{}); status != 0 {
+	if status := Main([]string{"claude-code"}, strings.NewReader(before), broken{}, broken{}, nil); status != 0 {
 		t.Errorf("status %d", status)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "hook.log")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the log after a call that says nothing: %v", err)
 	}
 	confirm := strings.Replace(before, `"Read","tool_input":{}`, `"Bash","tool_input":{"command":"expediter confirm"}`, 1)
-	if status := Main([]string{"claude-code"}, strings.NewReader(confirm), broken{}, broken{}); status != 0 {
+	if status := Main([]string{"claude-code"}, strings.NewReader(confirm), broken{}, broken{}, nil); status != 0 {
 		t.Errorf("status %d", status)
 	}
 	if log, err := os.ReadFile(filepath.Join(dir, "hook.log")); err != nil || !bytes.Contains(log, []byte("nobody listens")) {

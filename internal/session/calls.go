@@ -92,6 +92,15 @@ func (s *Session) Before(c Call) Ruling {
 	return Ruling{Decision: d, Key: key}
 }
 
+// Anew is Before once more, for a call that was just skipped and may be decided in
+// another way now.
+func (s *Session) Anew(c Call) Ruling {
+	if k := len(s.state.Known) - 1; c.ID != "" && k >= 0 && s.state.Known[k].ID == c.bounded().ID {
+		s.state.Known = s.state.Known[:k]
+	}
+	return s.Before(c)
+}
+
 // again finds the decision about a call that is told once more. Its id alone
 // does not say so: some models count theirs from one in each turn, and another
 // tool must not get the answer of the first.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/expediter-go/expediter/capability"
@@ -28,6 +29,7 @@ const (
 	keySetup  = "setup"  // Setup
 	keyEngine = "engine" // expediter.Snapshot: what the journal folds to
 	keyState  = "state"  // state
+	keyFleet  = "fleet"  // what the engine's fleet wants to be kept; see Session.Fleet
 )
 
 // Setup is what a session's engine is made of.
@@ -79,7 +81,9 @@ type Session struct {
 	new    bool
 	remade bool  // the setup is another one than before
 	about  about // what the event now being applied is about
-	err    error // of the journal
+
+	mu  sync.Mutex // of what a fleet's own goroutines touch through the journal
+	err error      // of the journal
 }
 
 // about is what a journal's line has beside the engine's event.
@@ -218,8 +222,16 @@ func (s *Session) restore(snapshot []byte, continued bool, ev expediter.Events) 
 
 // write puts an event into the journal, with what it is about.
 func (s *Session) write(ev *expediter.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.err != nil {
 		return
+	}
+	var of about
+	switch ev.Op {
+	case expediter.OpShare, expediter.OpLease, expediter.OpAdopt: // of no call, whenever they come
+	default:
+		of = s.about
 	}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -227,7 +239,7 @@ func (s *Session) write(ev *expediter.Event) {
 	err := enc.Encode(struct {
 		*expediter.Event
 		about
-	}{ev, s.about})
+	}{ev, of})
 	if err == nil {
 		err = s.tx.Append(bytes.TrimSuffix(line.Bytes(), []byte("\n")))
 	}
@@ -258,6 +270,14 @@ func (s *Session) put(key string, value any) error {
 	}
 	return s.tx.Put(key, data)
 }
+
+// Fleet is what SetFleet has kept; nil: nothing.
+func (s *Session) Fleet() []byte { return s.tx.Get(keyFleet) }
+
+// SetFleet keeps what whoever connects the engine to a fleet wants to know with the
+// next event; nil: nothing. The engine must have left the fleet, or nobody else use
+// it, when the event ends.
+func (s *Session) SetFleet(memory []byte) error { return s.tx.Put(keyFleet, memory) }
 
 // New reports whether the session began with this event.
 func (s *Session) New() bool { return s.new }
