@@ -13,10 +13,6 @@ import (
 	"github.com/expediter-go/expediter/report/freshness"
 )
 
-// defaultIdleGap is how long a client calls nothing before its next call begins
-// a cycle: whoever works with it has turned to something else.
-const defaultIdleGap = 5 * time.Minute
-
 // client is one downstream session: an engine of its own, its cycle and its
 // plan. It is safe for concurrent use. Make one with newClient.
 type client struct {
@@ -149,31 +145,17 @@ func (c *client) factsOf(key string) *facts {
 	return &noFacts
 }
 
-func (c *client) now() time.Time {
-	if c.p.env.Now != nil {
-		return c.p.env.Now()
-	}
-	return time.Now()
-}
+func (c *client) now() time.Time { return c.p.env.Now() }
 
-func (c *client) log() *zap.Logger {
-	if c.p.env.Log != nil {
-		return c.p.env.Log
-	}
-	return zap.NewNop()
-}
+func (c *client) log() *zap.Logger { return c.p.log }
 
 // begin says that a call begins, and leave that it has ended. The first after an
-// idle gap begins a cycle, unless the budget is exhausted: then only the human
-// does.
+// idle gap begins a cycle, since whoever works with the client has turned to
+// something else; unless the budget is exhausted: then only the human does.
 func (c *client) begin(at time.Time) {
 	now := at.UnixMilli()
 	last := c.used.Swap(now)
-	gap := c.p.cfg.Proxy.IdleGap
-	if gap <= 0 {
-		gap = defaultIdleGap
-	}
-	if c.busy.Add(1) > 1 || now-last < gap.Milliseconds() {
+	if c.busy.Add(1) > 1 || now-last < c.p.cfg.Proxy.IdleGap.Milliseconds() {
 		return
 	}
 	if st := c.engine.Status(); !exhausted(st) && len(st.Charges) > 0 {

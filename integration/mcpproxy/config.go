@@ -58,3 +58,28 @@ type Options struct {
 	Fleet           string        `json:"fleet,omitempty"`            // URL of a fleet on Redis (docs/fleet.md), for whoever makes Env.Fleet; empty: none
 	RecordArguments bool          `json:"record_arguments,omitempty"` // keep the calls' arguments in the journal
 }
+
+// Defaults of Options.
+const (
+	defaultDeadline  = 10 * time.Minute
+	defaultIdleGap   = 5 * time.Minute
+	defaultSessions  = 1000
+	defaultInFlight  = 1 << 14
+	defaultMaxResult = 100 << 20
+)
+
+// filled is o with the defaults in the place of zero fields.
+func (o Options) filled() Options {
+	fill(&o.Deadline, defaultDeadline)
+	fill(&o.IdleGap, defaultIdleGap)
+	fill(&o.MaxSessions, defaultSessions)
+	fill(&o.MaxInFlight, defaultInFlight)
+	fill(&o.MaxResult, defaultMaxResult)
+	return o
+}
+
+func fill[T int | int64 | time.Duration](v *T, otherwise T) {
+	if *v <= 0 {
+		*v = otherwise
+	}
+}

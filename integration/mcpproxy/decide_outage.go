@@ -199,24 +199,16 @@ func (o *outage) category() string {
 // toolKey is the engine's name of a server's tool, as target has it.
 func toolKey(u *upstream, tool string) string { return u.name() + "/" + tool }
 
-// outageCause is why a server is lost. A local server that has ended has no
-// network between; what failed there is the service itself.
+// outageCause is why a server is lost; a nil err: nobody knows.
 func outageCause(s Server, err error) cascade.Category {
 	if errors.Is(err, errAuth) {
 		return cascade.Auth
 	}
-	local := s.Command != ""
-	v := classify.Verdict{}
+	o := classify.Observation{Protocol: classify.MCP, Server: s.Name, Err: err}
 	if err != nil {
-		v = classify.Observe(classify.Observation{Protocol: classify.MCP, Server: s.Name, Err: err, Result: err.Error()})
+		o.Result = err.Error()
 	}
-	switch {
-	case local && (v.Category == cascade.Network || v.Category == cascade.Unknown):
-		return cascade.Upstream
-	case v.Category == cascade.Unknown:
-		return cascade.Network
-	}
-	return v.Category
+	return classify.Outage(o, s.Command != "")
 }
 
 // reasonOf is the words of an error, without ours.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"go.uber.org/zap"
 
 	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/expediter"
@@ -34,7 +35,8 @@ func newBench(t testing.TB, cfg Config, tools map[string][]rawTool) *bench {
 	t.Helper()
 	b := &bench{}
 	b.clock.Store(1_800_000_000_000)
-	b.Proxy = &Proxy{cfg: cfg, env: Env{JournalDir: t.TempDir(), Now: func() time.Time { return time.UnixMilli(b.clock.Load()) }}}
+	cfg.Proxy = cfg.Proxy.filled()
+	b.Proxy = &Proxy{cfg: cfg, log: zap.NewNop(), env: Env{JournalDir: t.TempDir(), Now: func() time.Time { return time.UnixMilli(b.clock.Load()) }}}
 	if err := checkDecisions(cfg); err != nil {
 		t.Fatal(err)
 	}

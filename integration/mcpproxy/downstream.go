@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,11 +15,7 @@ import (
 
 // implementation is how the proxy names itself to clients.
 func implementation() *mcp.Implementation {
-	v := "dev"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		v = info.Main.Version
-	}
-	return &mcp.Implementation{Name: "expediter", Title: "expediter proxy", Version: v}
+	return &mcp.Implementation{Name: "expediter", Title: "expediter proxy", Version: ownVersion()}
 }
 
 // newServer is the SDK's server with nothing in it: what clients ask for is
@@ -181,7 +176,7 @@ func (p *Proxy) requestOf(ss *mcp.ServerSession, method string, raw json.RawMess
 			return nil, badParams(fmt.Errorf("_meta: %w", err))
 		}
 	}
-	v, _ := getString(r.meta, mcp.MetaKeyProtocolVersion)
+	v, _ := getString(r.meta, metaVersion)
 	r.modern = v >= newest
 	return r, nil
 }
@@ -250,8 +245,8 @@ func completed(raw json.RawMessage, cached bool) json.RawMessage {
 	}
 	changed := len(ms) != n
 	meta := getMember(ms, "_meta")
-	if mm, err := members(meta); len(meta) == 0 || err == nil && getMember(mm, mcp.MetaKeyServerInfo) == nil {
-		mm = append(mm, member{mcp.MetaKeyServerInfo, serverInfo})
+	if mm, err := members(meta); len(meta) == 0 || err == nil && getMember(mm, metaServer) == nil {
+		mm = append(mm, member{metaServer, serverInfo})
 		ms, changed = setMember(ms, "_meta", encodeMembers(mm)), true
 	}
 	if !changed {

@@ -17,7 +17,7 @@ func (r *request) getPrompt(ctx context.Context) (json.RawMessage, error) {
 		return nil, badParams(errors.New("a prompts/get names no prompt"))
 	}
 	if isOwn(name) {
-		raw, rpc := r.s.client.getPrompt(name, r.raw)
+		raw, rpc := r.s.client.getPrompt(name)
 		if rpc != nil {
 			return nil, rpc
 		}

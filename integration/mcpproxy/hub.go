@@ -16,12 +16,10 @@ import (
 	"github.com/expediter-go/expediter/internal/store"
 )
 
-// Defaults of Options and bounds that nobody sets.
+// Bounds that nobody sets.
 const (
-	defaultSessions = 1000    // sessions at a time
-	defaultInFlight = 1 << 14 // calls under way; more wait their turn
-	startWait       = 20 * time.Second
-	listWait        = 20 * time.Second
+	startWait = 20 * time.Second // of a list, for servers that are being started
+	listWait  = 20 * time.Second // for what one server lists
 )
 
 // Env is what a proxy has around it. The zero Env logs nothing, keeps nothing
@@ -97,10 +95,11 @@ func New(cfg Config, o Env) (*Proxy, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	cfg.Proxy = cfg.Proxy.filled()
 	p := &Proxy{
 		cfg: cfg, env: o, log: o.Log,
-		calls:    semaphore.NewWeighted(int64(or(cfg.Proxy.MaxInFlight, defaultInFlight))),
-		listens:  semaphore.NewWeighted(int64(or(cfg.Proxy.MaxSessions, defaultSessions))),
+		calls:    semaphore.NewWeighted(int64(cfg.Proxy.MaxInFlight)), // more wait their turn
+		listens:  semaphore.NewWeighted(int64(cfg.Proxy.MaxSessions)),
 		settled:  make(chan struct{}),
 		state:    map[*upstream]status{},
 		sessions: map[any]*session{},
@@ -127,13 +126,6 @@ func New(cfg Config, o Env) (*Proxy, error) {
 		p.group.Go(func() error { u.run(p.ctx); return nil })
 	}
 	return p, nil
-}
-
-func or(n, otherwise int) int {
-	if n > 0 {
-		return n
-	}
-	return otherwise
 }
 
 func (p *Proxy) addServers() error {
@@ -235,9 +227,7 @@ func (p *Proxy) settle() {
 	if len(p.state) < len(p.ups) {
 		return
 	}
-	select {
-	case <-p.settled:
-	default:
+	if !p.isSettled() {
 		close(p.settled)
 	}
 }
@@ -246,26 +236,6 @@ func (p *Proxy) settle() {
 // client that asks at once shall not see an empty list.
 func (p *Proxy) ready(ctx context.Context) { p.readyWithin(ctx, startWait) }
 
-func (p *Proxy) readyWithin(ctx context.Context, limit time.Duration) {
-	select {
-	case <-p.settled:
-		return
-	default:
-	}
-	t := time.NewTimer(limit)
-	defer t.Stop()
-	select {
-	case <-p.settled:
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
+func (p *Proxy) readyWithin(ctx context.Context, limit time.Duration) { within(ctx, p.settled, limit) }
 
-func (p *Proxy) isSettled() bool {
-	select {
-	case <-p.settled:
-		return true
-	default:
-		return false
-	}
-}
+func (p *Proxy) isSettled() bool { return isClosed(p.settled) }

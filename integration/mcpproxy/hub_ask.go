@@ -116,13 +116,6 @@ func (f *flight) ask(ctx context.Context, method string, params json.RawMessage)
 	return r.p.askClient(ctx, r.ss, method, params)
 }
 
-// both is a context with the values of a that ends with either.
-func both(a, b context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(a)
-	stop := context.AfterFunc(b, cancel)
-	return ctx, func() { stop(); cancel() }
-}
-
 var (
 	errNobody  = errors.New("no client that could answer is connected")
 	errSeveral = errors.New("calls of several clients are under way at this server; which of them it asks cannot be told")

@@ -1,5 +1,3 @@
-//lint:file-ignore SA1019 what the newest revision deprecates is what older clients and servers speak
-
 package mcpproxy
 
 import (
@@ -13,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/expediter-go/expediter/cascade/redact"
 )
@@ -194,7 +191,7 @@ func (r *request) askAll(ctx context.Context, asked []member) (json.RawMessage, 
 }
 
 // hopKeys are the members of `_meta` that are about one hop only.
-var hopKeys = []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeyLogLevel}
+var hopKeys = []string{metaVersion, metaClient, metaCapabilities, metaLogLevel}
 
 // hop makes of a client's params those for a server: with's members set, and in
 // `_meta` what the revision of the server wants to know of the caller. Params
@@ -240,8 +237,8 @@ func (r *request) hopMeta(u *upstream, ms []member) (meta []member, changed bool
 	}
 	if r.modern {
 		v := encode(u.version())
-		if changed = string(getMember(meta, mcp.MetaKeyProtocolVersion)) != string(v); changed {
-			meta = setMember(meta, mcp.MetaKeyProtocolVersion, v)
+		if changed = string(getMember(meta, metaVersion)) != string(v); changed {
+			meta = setMember(meta, metaVersion, v)
 		}
 		return meta, changed
 	}
@@ -251,10 +248,10 @@ func (r *request) hopMeta(u *upstream, ms []member) (meta []member, changed bool
 	if caps == nil {
 		caps = json.RawMessage("{}")
 	}
-	meta = setMember(meta, mcp.MetaKeyProtocolVersion, encode(u.version()))
-	meta = setMember(meta, mcp.MetaKeyClientCapabilities, caps)
+	meta = setMember(meta, metaVersion, encode(u.version()))
+	meta = setMember(meta, metaCapabilities, caps)
 	if level != "" {
-		meta = setMember(meta, mcp.MetaKeyLogLevel, encode(level))
+		meta = setMember(meta, metaLogLevel, encode(level))
 	}
 	return meta, true
 }
@@ -284,7 +281,7 @@ func (r *request) pass(ctx context.Context, u *upstream, method string, with ...
 		return nil, rpc
 	case err != nil:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError,
-			Message: fmt.Sprintf("server %s: %s", u.name(), redact.Text(err.Error(), 512))}
+			Message: fmt.Sprintf("server %s: %s", u.name(), redact.Text(err.Error(), maxText))}
 	case a.Error != nil:
 		return nil, a.Error
 	case a.Result == nil:

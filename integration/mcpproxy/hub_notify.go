@@ -41,9 +41,7 @@ func (p *Proxy) changed(all ...change) {
 // upstreamNotify passes on what a server tells.
 func (p *Proxy) upstreamNotify(u *upstream, method string, params json.RawMessage) {
 	switch method {
-	case "notifications/message":
-		p.passLog(u, params)
-	case "notifications/elicitation/complete":
+	case "notifications/message", "notifications/elicitation/complete":
 		p.passOn(u, method, params)
 	case "notifications/resources/list_changed":
 		p.lists.forget(u)
@@ -61,13 +59,10 @@ func (p *Proxy) upstreamNotify(u *upstream, method string, params json.RawMessag
 	}
 }
 
-// passLog sends a log message to the clients that asked for its level: on the
-// stream of a call that is under way at the server, else beside all calls.
-// Callers of 2026-07-28 hear of it only on their calls.
-func (p *Proxy) passLog(u *upstream, params json.RawMessage) {
-	p.passOn(u, "notifications/message", params)
-}
-
+// passOn sends a notification to the clients that it may concern, log messages
+// to those that asked for their level: on the stream of a call that is under way
+// at the server, else beside all calls. Callers of 2026-07-28 hear of it only on
+// their calls.
 func (p *Proxy) passOn(u *upstream, method string, params json.RawMessage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +89,7 @@ func (r *request) hears(method string) bool {
 	if r.short == nil || method != "notifications/message" {
 		return true
 	}
-	return r.modern && getMember(r.meta, mcp.MetaKeyLogLevel) != nil || !r.modern && r.s.level != ""
+	return r.modern && getMember(r.meta, metaLogLevel) != nil || !r.modern && r.s.level != ""
 }
 
 // levels of log messages, the most talkative first.

@@ -12,10 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// newest is the first revision without sessions; it is told by the `_meta` of
-// each request.
-const newest = "2026-07-28"
-
 // session is one client, as the proxy sees it. Callers over HTTP that speak
 // 2026-07-28 have none: they share one for each name of a client.
 type session struct {
@@ -100,7 +96,7 @@ func clientName(ss *mcp.ServerSession, meta []member) string {
 
 func callerName(meta []member) callerKey {
 	var info struct{ Name string }
-	_ = json.Unmarshal(getMember(meta, mcp.MetaKeyClientInfo), &info)
+	_ = json.Unmarshal(getMember(meta, metaClient), &info)
 	return callerKey(info.Name[:min(len(info.Name), 128)])
 }
 
@@ -131,7 +127,7 @@ func (p *Proxy) room() bool {
 	p.mu.Lock()
 	var oldest *session
 	var key any
-	full := len(p.sessions) >= or(p.cfg.Proxy.MaxSessions, defaultSessions)
+	full := len(p.sessions) >= p.cfg.Proxy.MaxSessions
 	for k, s := range p.sessions {
 		if full && s.busy == 0 && p.env.Now().Sub(s.used) > 10*time.Minute && (oldest == nil || s.used.Before(oldest.used)) {
 			oldest, key = s, k

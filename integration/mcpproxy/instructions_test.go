@@ -53,10 +53,10 @@ func TestInstructionsAreBounded(t *testing.T) {
 
 func TestCapabilities(t *testing.T) {
 	p := &Proxy{ups: []*upstream{
-		{offers: []byte(`{"tools":{"x":1},"experimental":{"a":{"n":9007199254740993}},"tasks":{"cancel":{}}}`)},
+		{caps: []byte(`{"tools":{"x":1},"experimental":{"a":{"n":9007199254740993}},"tasks":{"cancel":{}}}`)},
 		{}, // never up
-		{offers: []byte(`{"experimental":{"a":{"n":1,"m":2},"b":{}},"tasks":{"list":{}},"extensions":{"io.modelcontextprotocol/ui":{}}}`)},
-		{offers: []byte(`{"huge":"` + strings.Repeat("x", maxCapabilities) + `"}`)},
+		{caps: []byte(`{"experimental":{"a":{"n":1,"m":2},"b":{}},"tasks":{"list":{}},"extensions":{"io.modelcontextprotocol/ui":{}}}`)},
+		{caps: []byte(`{"huge":"` + strings.Repeat("x", maxCapabilities) + `"}`)},
 	}}
 	want := `{"tools":{},"experimental":{"a":{"n":9007199254740993,"m":2},"b":{}},"tasks":{"cancel":{},"list":{}},"extensions":{"io.modelcontextprotocol/ui":{}}}`
 	if got := string(p.capabilities([]byte(`{"tools":{}}`))); got != want {

@@ -138,12 +138,8 @@ func (e *mirrored) event(ev *expediter.Event) {
 }
 
 func (e *mirrored) hurry() {
-	if e.urgent.Swap(true) {
-		return
-	}
-	select {
-	case e.k.kick <- struct{}{}:
-	default:
+	if !e.urgent.Swap(true) {
+		signal(e.k.kick)
 	}
 }
 

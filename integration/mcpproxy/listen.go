@@ -166,7 +166,7 @@ func (f *front) read(w http.ResponseWriter, req *http.Request) (modern bool, ms 
 	}
 	ps, _ := members(params)
 	meta, _ := members(getMember(ps, "_meta"))
-	v, _ := getString(meta, mcp.MetaKeyProtocolVersion)
+	v, _ := getString(meta, metaVersion)
 	return v >= newest, ms, nil
 }
 

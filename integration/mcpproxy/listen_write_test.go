@@ -54,7 +54,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	defer good.Close()
 	message := encode(map[string]any{"level": "error", "data": strings.Repeat("x", 128<<10)})
 	for range outboxSize {
-		p.passLog(p.ups[0], message)
+		p.passOn(p.ups[0], "notifications/message", message)
 	}
 	stalled(t, p)
 	for range 3 { // whoever is told first

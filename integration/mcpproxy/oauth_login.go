@@ -81,15 +81,10 @@ func (a *authorizer) wanted() *login {
 	a.mu.Lock()
 	l := a.login
 	a.mu.Unlock()
-	if l == nil {
+	if l == nil || !isClosed(l.asking) {
 		return nil
 	}
-	select {
-	case <-l.asking:
-		return l
-	default:
-		return nil
-	}
+	return l
 }
 
 // loginURL is the address that the human is to open; empty: none.
@@ -107,28 +102,14 @@ func (a *authorizer) rest(ctx context.Context, d time.Duration) {
 		a.mu.Lock()
 		l := a.login
 		a.mu.Unlock()
-		if l != nil {
-			select {
-			case <-l.done:
-			case <-time.After(longestAsked):
-			case <-ctx.Done():
-			}
-			if l.ended() && l.err == nil {
-				return
-			}
+		if l != nil && within(ctx, l.done, longestAsked) && l.err == nil {
+			return
 		}
 	}
 	pause(ctx, d)
 }
 
-func (l *login) ended() bool {
-	select {
-	case <-l.done:
-		return true
-	default:
-		return false
-	}
-}
+func (l *login) ended() bool { return isClosed(l.done) }
 
 // authorize is the SDK's authorization code flow, with a browser that comes back
 // to a port of this machine.

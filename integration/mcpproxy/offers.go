@@ -87,9 +87,7 @@ func (p *Proxy) offer(caps json.RawMessage) {
 func (p *Proxy) begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.offers.begun:
-	default:
+	if !isClosed(p.offers.begun) {
 		close(p.offers.begun)
 	}
 }
@@ -97,43 +95,20 @@ func (p *Proxy) begin() {
 // awaitBegun waits for the end of the handshake of a client that is known of, and
 // says whether it did: no client is asked before.
 func (p *Proxy) awaitBegun(ctx context.Context) bool {
-	select {
-	case <-p.offers.begun:
-		return false
-	default:
-	}
-	if !p.isOffered() {
+	if isClosed(p.offers.begun) || !p.isOffered() {
 		return false
 	}
-	t := time.NewTimer(begunWait)
-	defer t.Stop()
-	select {
-	case <-p.offers.begun:
-	case <-t.C:
-	case <-ctx.Done():
-	}
+	within(ctx, p.offers.begun, begunWait)
 	return true
 }
 
-func (p *Proxy) isOffered() bool {
-	select {
-	case <-p.offers.known:
-		return true
-	default:
-		return false
-	}
-}
+func (p *Proxy) isOffered() bool { return isClosed(p.offers.known) }
 
 // abilities are what a server is offered in its handshake; without a client in
 // offerWait everything.
 func (p *Proxy) abilities(ctx context.Context) json.RawMessage {
-	t := time.NewTimer(offerWait)
-	defer t.Stop()
-	select {
-	case <-p.offers.known:
+	if within(ctx, p.offers.known, offerWait) {
 		return p.offers.caps
-	case <-t.C:
-	case <-ctx.Done():
 	}
 	return offered
 }

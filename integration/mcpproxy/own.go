@@ -26,7 +26,7 @@ const (
 func ownTool(name, description, schema string) rawTool {
 	raw := encode(map[string]any{"name": name, "description": description, "inputSchema": json.RawMessage(schema),
 		"annotations": map[string]any{"readOnlyHint": name != ownPlan, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}})
-	return rawTool{Name: name, Raw: raw, ReadOnly: name != ownPlan, Idempotent: true}
+	return rawTool{Name: name, Raw: raw, ReadOnly: name != ownPlan}
 }
 
 var owns = []rawTool{
@@ -136,7 +136,7 @@ func (c *client) ownPrompts() []json.RawMessage {
 		"description": "How to work with tools behind expediter: what SKIP, PROBE and PAUSE mean, and what to do then."})}
 }
 
-func (c *client) getPrompt(name string, _ json.RawMessage) (json.RawMessage, *jsonrpc.Error) {
+func (c *client) getPrompt(name string) (json.RawMessage, *jsonrpc.Error) {
 	if name != ownPrompt {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("Unknown prompt: %.64q", name)}
 	}

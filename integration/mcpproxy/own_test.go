@@ -33,11 +33,11 @@ func TestOwnToolsAreListed(t *testing.T) {
 			t.Errorf("%s is the human's alone", tool.Name)
 		}
 	}
-	raw, rpc := c.getPrompt(ownPrompt, nil)
+	raw, rpc := c.getPrompt(ownPrompt)
 	if rpc != nil || !strings.Contains(string(raw), "SKIP") || len(c.ownPrompts()) != 1 {
 		t.Errorf("%s %v", raw, rpc)
 	}
-	if _, rpc := c.getPrompt("other", nil); rpc == nil {
+	if _, rpc := c.getPrompt("other"); rpc == nil {
 		t.Error("a prompt that is not there")
 	}
 	if _, rpc := c.callOwn("expediter_confirm", nil); rpc == nil {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Bounds of the calls whose clients were asked something and are not back yet.
@@ -103,7 +102,7 @@ func (r *request) canBeAsked() bool {
 
 // ability is what the client says of one; nil: it has it not.
 func (r *request) ability(name string) json.RawMessage {
-	caps, err := members(getMember(r.meta, mcp.MetaKeyClientCapabilities))
+	caps, err := members(getMember(r.meta, metaCapabilities))
 	if a := getMember(caps, name); err == nil && string(a) != "null" {
 		return a
 	}

@@ -179,7 +179,7 @@ func (c *teeConn) admits(m jsonrpc.Message) bool {
 	if c.joining[req.ID] != "" {
 		return true // it has been
 	}
-	if len(c.open) >= or(c.p.cfg.Proxy.MaxInFlight, defaultInFlight)+mostWaiting {
+	if len(c.open) >= c.p.cfg.Proxy.MaxInFlight+mostWaiting {
 		return false
 	}
 	c.open[req.ID] = true

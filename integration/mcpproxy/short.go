@@ -257,15 +257,15 @@ func (r *request) plain() bool {
 			}
 		}
 	}
-	if v := getMember(r.meta, mcp.MetaKeyProtocolVersion); !r.modern {
+	if v := getMember(r.meta, metaVersion); !r.modern {
 		return v == nil
 	} else if string(v) != `"`+newest+`"` {
 		return false
 	}
 	var caps *mcp.ClientCapabilities
 	var info *mcp.Implementation
-	return json.Unmarshal(getMember(r.meta, mcp.MetaKeyClientCapabilities), &caps) == nil && caps != nil &&
-		(getMember(r.meta, mcp.MetaKeyClientInfo) == nil || json.Unmarshal(getMember(r.meta, mcp.MetaKeyClientInfo), &info) == nil)
+	return json.Unmarshal(getMember(r.meta, metaCapabilities), &caps) == nil && caps != nil &&
+		(getMember(r.meta, metaClient) == nil || json.Unmarshal(getMember(r.meta, metaClient), &info) == nil)
 }
 
 // resultMessage is the message of a result around its bytes.

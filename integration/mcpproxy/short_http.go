@@ -67,7 +67,7 @@ func (f *front) answer(ctx context.Context, w http.ResponseWriter, req *http.Req
 		req.Header[joinHeader] = []string{key}
 		go func() {
 			defer close(ended)
-			defer q.arrive(nil, nil)
+			defer q.arrive(ctx, nil)
 			defer f.quietly()
 			sdk.ServeHTTP(w, req)
 		}()

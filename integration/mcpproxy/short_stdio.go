@@ -26,7 +26,7 @@ func newTee(ctx context.Context, p *Proxy, in io.ReadCloser, out io.Writer) *tee
 }
 
 // result writes the message of a result. A message is one line.
-func (l *wholeWrites) result(id, raw json.RawMessage) error {
+func (w *wholeWrites) result(id, raw json.RawMessage) error {
 	if bytes.ContainsAny(raw, "\r\n") {
 		var b bytes.Buffer
 		if err := json.Compact(&b, raw); err != nil {
@@ -36,18 +36,18 @@ func (l *wholeWrites) result(id, raw json.RawMessage) error {
 	}
 	head, tail := resultMessage(id)
 	tail = append(tail, '\n')
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if len(raw) <= maxShortLine {
-		_, err := l.w.Write(append(append(head, raw...), tail...))
+		_, err := w.w.Write(append(append(head, raw...), tail...))
 		return err
 	}
-	_, err := l.w.Write(head)
+	_, err := w.w.Write(head)
 	if err == nil {
-		_, err = l.w.Write(raw)
+		_, err = w.w.Write(raw)
 	}
 	if err == nil {
-		_, err = l.w.Write(tail)
+		_, err = w.w.Write(tail)
 	}
 	return err
 }

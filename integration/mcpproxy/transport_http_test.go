@@ -86,8 +86,8 @@ var eras = []struct {
 	{"legacy, streams", nil, nil, newestLegacy},
 	{"legacy, JSON", &mcp.StreamableHTTPOptions{JSONResponse: true}, nil, newestLegacy},
 	{"legacy, no sessions", &mcp.StreamableHTTPOptions{Stateless: true}, nil, newestLegacy},
-	{"2026-07-28", &mcp.StreamableHTTPOptions{Stateless: true}, refusesOld, stateless},
-	{"2026-07-28, JSON", &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}, refusesOld, stateless},
+	{"2026-07-28", &mcp.StreamableHTTPOptions{Stateless: true}, refusesOld, newest},
+	{"2026-07-28, JSON", &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}, refusesOld, newest},
 }
 
 func TestHTTPCall(t *testing.T) {
@@ -478,7 +478,7 @@ func TestArgumentsInHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{"Mcp-Param-Region": "=?base64?a8O2bG4=?=", "Mcp-Param-N": "42", "Mcp-Param-Deep": "true",
-		"Mcp-Name": "q", "Mcp-Method": "tools/call", versionHeader: stateless}
+		"Mcp-Name": "q", "Mcp-Method": "tools/call", versionHeader: newest}
 	have := map[string]string{}
 	for k, v := range next(t, got, "call") {
 		if strings.HasPrefix(k, "Mcp-") {

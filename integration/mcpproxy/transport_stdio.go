@@ -196,7 +196,7 @@ func (p *process) Close() error {
 	p.once.Do(func() {
 		close(p.closed)
 		_ = p.stdin.Close()
-		if !p.within(exitAfterClose) && (endGroup(p.cmd.Process) != nil || !p.within(exitAfterTerm)) {
+		if !p.exits(exitAfterClose) && (endGroup(p.cmd.Process) != nil || !p.exits(exitAfterTerm)) {
 			killGroup(p.cmd.Process)
 		}
 		<-p.exited
@@ -205,14 +205,7 @@ func (p *process) Close() error {
 	return nil
 }
 
-func (p *process) within(d time.Duration) bool {
-	select {
-	case <-p.exited:
-		return true
-	case <-time.After(d):
-		return false
-	}
-}
+func (p *process) exits(d time.Duration) bool { return within(context.Background(), p.exited, d) }
 
 // SessionID is empty: a process is its own session.
 func (p *process) SessionID() string { return "" }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"go.uber.org/zap"
@@ -27,21 +26,15 @@ func (deadlineError) Error() string        { return "the server did not answer w
 func (deadlineError) Timeout() bool        { return true }
 func (deadlineError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// Defaults of Options that are left zero.
-const (
-	defaultDeadline  = 10 * time.Minute
-	defaultMaxResult = 100 << 20
-)
-
 // upstreamEvents are called one at a time for an upstream, in order, under no
 // lock, and may call the upstream. Nil: not heard.
 type upstreamEvents struct {
 	up     func(u *upstream)            // connected and tools known, or its tools have changed
 	down   func(u *upstream, err error) // the connection is lost, or cannot be made: for the first time since it was up
 	notify func(u *upstream, method string, params json.RawMessage)
+	offers func(ctx context.Context) json.RawMessage // what the server may ask for, in a handshake with sessions; nil: all
 	// request answers the server's own. Unlike the others it is called
 	// concurrently; ctx ends when the server takes it back or is lost.
-	offers  func(ctx context.Context) json.RawMessage // what the server may ask for, in a handshake with sessions; nil: all
 	request func(ctx context.Context, u *upstream, method string, params json.RawMessage) (json.RawMessage, *jsonrpc.Error)
 }
 
@@ -57,9 +50,9 @@ type answer struct {
 
 // rawTool is one tool as its server lists it.
 type rawTool struct {
-	Name                 string
-	Raw                  json.RawMessage // the whole object
-	ReadOnly, Idempotent bool            // what the server claims
+	Name     string
+	Raw      json.RawMessage // the whole object
+	ReadOnly bool            // what the server claims
 }
 
 // upstream is one server. It connects, and connects anew when the connection
@@ -81,21 +74,16 @@ type upstream struct {
 	link     *link           // nil: down
 	renewing chan struct{}   // closed when the session that is being made anew is there, or is not; nil: none is
 	listed   []rawTool       // the last known, also when down
-	offers   json.RawMessage // the same, of its capabilities
+	caps     json.RawMessage // the same, of its capabilities
 	revision string
 	guide    string // its instructions, the last known
 	downErr  error  // why it is down; nil: it is up, or has not been tried
 }
 
 func newUpstream(s Server, o Options, ev upstreamEvents, log *zap.Logger) *upstream {
-	if o.Deadline <= 0 {
-		o.Deadline = defaultDeadline
-	}
+	o = o.filled()
 	if s.Timeout > 0 {
 		o.Deadline = s.Timeout
-	}
-	if o.MaxResult <= 0 {
-		o.MaxResult = defaultMaxResult
 	}
 	u := &upstream{server: s, opts: o, events: ev, log: log.With(zap.String("server", s.Name)), mask: masker(s),
 		queue: newEventQueue(), relist: make(chan struct{}, 1), suspect: make(chan struct{}, 1)}
@@ -121,7 +109,7 @@ func (u *upstream) tools() []rawTool {
 func (u *upstream) capabilities() json.RawMessage {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.offers
+	return u.caps
 }
 
 // instructions are what the server says to its clients' models of how it is to be
@@ -149,10 +137,10 @@ func (u *upstream) isUp() bool {
 
 // call asks the server and waits for its answer, at most for the server's
 // deadline. The error is errDown, errLost, errDeadline, errTooLarge,
-// errUnreadable or the cause of ctx's end. A lost session is made anew and the call repeated, once,
-// if the server refused it before it did anything. progress hears what the
-// server says under way, if params have a progress token; it must not wait for
-// the server. Params may speak any revision of the protocol.
+// errUnreadable or the cause of ctx's end. A lost session is made anew and the
+// call repeated, once, if the server refused it before it did anything. progress
+// hears what the server says under way, if params have a progress token; it must
+// not wait for the server. Params may speak any revision of the protocol.
 func (u *upstream) call(ctx context.Context, method string, params json.RawMessage, progress func(params json.RawMessage)) (answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -183,15 +171,6 @@ func (u *upstream) call(ctx context.Context, method string, params json.RawMessa
 		}
 		return a, u.masked(err)
 	}
-}
-
-// check asks whether the server is there, without calling a tool.
-func (u *upstream) check(ctx context.Context) error {
-	l, err := u.connected(ctx)
-	if err != nil {
-		return err
-	}
-	return l.check(ctx)
 }
 
 // notify sends a notification to the server; nothing while it is down.
@@ -236,12 +215,4 @@ func (u *upstream) renew(l *link) {
 	}
 	u.mu.Unlock()
 	l.retire(errRetired)
-}
-
-// signal puts one into a channel that takes one.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

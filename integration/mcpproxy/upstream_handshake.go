@@ -82,7 +82,7 @@ func (l *link) initialized(ctx context.Context, a answer) error {
 // discover is the handshake without sessions. A server that then names an old
 // revision after all is taken at its word.
 func (l *link) discover(ctx context.Context, abilities json.RawMessage) error {
-	l.version = stateless
+	l.version = newest
 	a, err := l.call(ctx, "server/discover", nil, &pending{})
 	if err != nil {
 		return err

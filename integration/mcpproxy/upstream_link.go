@@ -92,7 +92,7 @@ func newLink(ctx context.Context, conn mcp.Connection, w *web, log *zap.Logger, 
 }
 
 // modern reports a server of 2026-07-28 or later: without sessions.
-func (l *link) modern() bool { return l.version >= stateless }
+func (l *link) modern() bool { return l.version >= newest }
 
 // err is why the link has ended; nil: it has not.
 func (l *link) err() error { return context.Cause(l.ctx) }

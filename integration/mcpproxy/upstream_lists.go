@@ -80,9 +80,7 @@ func (l *link) tool(raw json.RawMessage) (rawTool, []arg) {
 	if json.Unmarshal(field(raw, "name"), &t.Name) != nil {
 		return t, nil
 	}
-	hints := field(raw, "annotations")
-	t.ReadOnly = string(field(hints, "readOnlyHint")) == "true"
-	t.Idempotent = string(field(hints, "idempotentHint")) == "true"
+	t.ReadOnly = string(field(field(raw, "annotations"), "readOnlyHint")) == "true"
 	if l.web == nil || !l.modern() {
 		return t, nil
 	}

@@ -8,33 +8,36 @@ import (
 	"strconv"
 )
 
-// The revisions of the protocol. Those before stateless have sessions.
+// The revisions of the protocol. Those before newest have sessions; newest has
+// none, and is told by the _meta of each request.
 const (
 	newestLegacy = "2025-11-25"
-	stateless    = "2026-07-28"
+	newest       = "2026-07-28"
 )
 
 var legacyVersions = []string{"2024-11-05", "2025-03-26", "2025-06-18", newestLegacy}
 
-// What each request of 2026-07-28 says in its _meta.
+// What requests and results of 2026-07-28 say in their _meta.
 const (
 	metaPrefix       = "io.modelcontextprotocol/"
 	metaVersion      = metaPrefix + "protocolVersion"
 	metaClient       = metaPrefix + "clientInfo"
+	metaServer       = metaPrefix + "serverInfo"
 	metaCapabilities = metaPrefix + "clientCapabilities"
 	metaLogLevel     = metaPrefix + "logLevel"
 	metaSubscription = metaPrefix + "subscriptionId"
 )
 
 // self is what the proxy calls itself to servers.
-var self = func() json.RawMessage {
-	version := "devel"
+var self = encode(map[string]string{"name": "expediter", "version": ownVersion()})
+
+// ownVersion is the version of the module that the proxy was built from.
+func ownVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
+		return info.Main.Version
 	}
-	raw, _ := json.Marshal(map[string]string{"name": "expediter", "version": version})
-	return raw
-}()
+	return "devel"
+}
 
 // offered is what the proxy can do for the servers of an old revision, if
 // somebody answers their requests. Servers of 2026-07-28 are told what the
@@ -61,8 +64,7 @@ func (l *link) outbound(params json.RawMessage, id int64, p *pending) json.RawMe
 }
 
 func (l *link) statelessMeta(meta json.RawMessage) json.RawMessage {
-	quoted, _ := json.Marshal(l.version)
-	meta = with(meta, metaVersion, quoted)
+	meta = with(meta, metaVersion, encode(l.version))
 	if field(meta, metaClient) == nil {
 		meta = with(meta, metaClient, self)
 	}
@@ -70,8 +72,7 @@ func (l *link) statelessMeta(meta json.RawMessage) json.RawMessage {
 		meta = with(meta, metaCapabilities, []byte("{}"))
 	}
 	if level := l.logLevel.Load(); level != nil && field(meta, metaLogLevel) == nil {
-		quoted, _ := json.Marshal(*level)
-		meta = with(meta, metaLogLevel, quoted)
+		meta = with(meta, metaLogLevel, encode(*level))
 	}
 	return meta
 }

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"go.uber.org/zap"
+
+	"github.com/expediter-go/expediter/cascade/classify"
 )
 
 const (
@@ -70,21 +71,7 @@ func (u *upstream) run(ctx context.Context) {
 	u.wentDown(ctx, context.Cause(ctx))
 }
 
-func (l *link) hasEnded() bool {
-	select {
-	case <-l.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
+func (l *link) hasEnded() bool { return isClosed(l.ended) }
 
 // connect makes a connection, learns what the server has, and puts it in place.
 func (u *upstream) connect(ctx context.Context) (*link, error) {
@@ -110,8 +97,7 @@ func (u *upstream) connect(ctx context.Context) (*link, error) {
 	}
 	l.subscribe()
 	u.mu.Lock()
-	u.link, u.listed, u.offers, u.revision, u.downErr = l, tools, l.capabilities, l.version, nil
-	u.guide = l.guide
+	u.link, u.listed, u.caps, u.guide, u.revision, u.downErr = l, tools, l.capabilities, l.guide, l.version, nil
 	u.renewedLocked()
 	u.mu.Unlock()
 	u.log.Info("connected", zap.String("revision", l.version), zap.Int("tools", len(tools)))
@@ -279,17 +265,6 @@ func asked(err error) time.Duration {
 	if !errors.As(err, &e) {
 		return 0
 	}
-	return min(retryAfter(e.Header, time.Now()), longestAsked)
-}
-
-// retryAfter reads the header of that name.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	text := h.Get("Retry-After")
-	if d, err := time.ParseDuration(text + "s"); err == nil && d > 0 {
-		return d
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
+	v := classify.Observe(classify.Observation{Protocol: classify.MCP, HTTPStatus: e.Status, Header: e.Header, At: time.Now()})
+	return min(v.RetryAfter, longestAsked)
 }
