@@ -144,7 +144,7 @@ func (c *client) why(t target, d expediter.Decision, told report.Told) string {
 		return told.Open()
 	}
 	why, since := c.outageOf(t.up).words()
-	text := fmt.Sprintf("%s is unavailable: its server %s is not connected", told.Name(), redact.Text(t.up.name(), maxText))
+	text := fmt.Sprintf("%s is unavailable: its server %s is not connected", told.Name(), t.up.shownName())
 	if !since.IsZero() {
 		text += " since " + report.Clock(since.UnixMilli()) + report.Ago(told.At-since.UnixMilli())
 	}
@@ -218,7 +218,7 @@ func (c *client) failedAnswer(t target, d expediter.Decision, e ending) json.Raw
 	var text string
 	switch {
 	case e.err == nil:
-		text = fmt.Sprintf("the server %s answered the call of %s with HTTP status %d", c.serverName(t), c.name(t.key), e.answer.Status)
+		text = fmt.Sprintf("the server %s answered the call of %s with HTTP status %d", t.up.shownName(), c.name(t.key), e.answer.Status)
 		if said := redact.Text(e.answer.Error.Message, maxText); said != "" {
 			text += fmt.Sprintf(": %q", said)
 		}
@@ -229,8 +229,6 @@ func (c *client) failedAnswer(t target, d expediter.Decision, e ending) json.Raw
 	}
 	return errorResult("expediter: "+text+".", v)
 }
-
-func (c *client) serverName(t target) string { return redact.Text(t.up.name(), maxText) }
 
 // labelled is a result with its freshness label, if its tool is one whose
 // freshness the map speaks of and the result may be old.

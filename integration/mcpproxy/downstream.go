@@ -5,6 +5,7 @@ package mcpproxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -156,7 +157,7 @@ func (r *request) answer(ctx context.Context, h handler) (raw json.RawMessage, e
 func (p *Proxy) newRequest(method string, req mcp.Request) (*request, error) {
 	ss, ok := req.GetSession().(*mcp.ServerSession)
 	if !ok {
-		return nil, fmt.Errorf("a request without a session")
+		return nil, errors.New("a request without a session")
 	}
 	return p.requestOf(ss, realMethod(method, req), rawParams(method, req), rawID(req))
 }

@@ -229,7 +229,7 @@ func TestAskedForWhatNoClientCan(t *testing.T) {
 	p := newProxy(t, v.server(t, "v"))
 	ask := func() {
 		t.Helper()
-		for method := range clientMethods {
+		for method := range needs {
 			if raw, rpc := p.upstreamAsks(t.Context(), p.ups[0], method, nil); rpc == nil || rpc.Code != -32601 {
 				t.Errorf("%s: got %s %v", method, raw, rpc)
 			}

@@ -12,9 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// clientMethods are what servers may ask of clients.
-var clientMethods = map[string]bool{"sampling/createMessage": true, "elicitation/create": true, "roots/list": true}
-
 // rawSend is what takes the place of what the SDK was told to send.
 type rawSend struct {
 	method string
@@ -78,7 +75,7 @@ func (p *Proxy) notifyRaw(ctx context.Context, ss *mcp.ServerSession, method str
 // not tell to which the request belongs, nobody is asked: a question of one
 // client's work is none of another's business.
 func (p *Proxy) upstreamAsks(ctx context.Context, u *upstream, method string, params json.RawMessage) (json.RawMessage, *jsonrpc.Error) {
-	if !clientMethods[method] {
+	if needs[method] == "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("the proxy does not know the method %.64q", method)}
 	}
 	ss, f, err := p.whom(ctx, u)

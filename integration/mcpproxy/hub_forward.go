@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -178,7 +177,7 @@ func (r *request) askAll(ctx context.Context, asked []member) (json.RawMessage, 
 	for _, q := range asked {
 		ms, err := members(q.value)
 		method, _ := getString(ms, "method")
-		if err != nil || !clientMethods[method] {
+		if err != nil || needs[method] == "" {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the server asks for input by %.64q, which no client answers", method)}
 		}
 		raw, rpc := r.p.askClient(ctx, r.ss, method, getMember(ms, "params"))
@@ -288,58 +287,4 @@ func (r *request) pass(ctx context.Context, u *upstream, method string, with ...
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("server %s answered with HTTP status %d", u.name(), a.Status)}
 	}
 	return a.Result, nil
-}
-
-// outbox sends to a client in order, beside whoever has something to send, so
-// that a slow client holds up nobody but itself. What comes when outboxSize
-// wait is dropped. The zero outbox is not begun.
-type outbox struct {
-	mu     sync.Mutex
-	queue  chan func(context.Context)
-	done   chan struct{}
-	closed bool
-	ctx    context.Context
-}
-
-const outboxSize = 256
-
-func (o *outbox) begin(ctx context.Context) { o.ctx = ctx }
-
-func (o *outbox) send(f func(context.Context)) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed || o.ctx == nil {
-		return
-	}
-	if o.queue == nil {
-		o.queue, o.done = make(chan func(context.Context), outboxSize), make(chan struct{})
-		go o.run()
-	}
-	select {
-	case o.queue <- f:
-	default:
-	}
-}
-
-func (o *outbox) run() {
-	defer close(o.done)
-	for f := range o.queue {
-		f(o.ctx)
-	}
-}
-
-// close waits until what was sent is out, or the context of the outbox ends.
-func (o *outbox) close() {
-	o.mu.Lock()
-	o.closed = true
-	queue := o.queue
-	o.mu.Unlock()
-	if queue == nil {
-		return
-	}
-	close(queue)
-	select {
-	case <-o.done:
-	case <-o.ctx.Done():
-	}
 }

@@ -30,8 +30,8 @@ type journal struct {
 	broken bool
 }
 
-// newJournal is the journal of a session. The session's id is a secret of its
-// client's, so the file's name has only a hash of it.
+// newJournal is the journal of a session; nil: none is wanted. The file's name has
+// a hash of the session's id: a journal that is given away names no session.
 func newJournal(env Env, id string, now time.Time, log *zap.Logger) *journal {
 	if env.JournalDir == "" {
 		return nil

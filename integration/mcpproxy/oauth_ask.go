@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 
 	"go.uber.org/zap"
-
-	"github.com/expediter-go/expediter/cascade/redact"
 )
 
 // maxShown is how often a client is asked that could not be.
@@ -44,7 +42,7 @@ func (c *client) showLogin(u *upstream) {
 
 // show asks until the client can be reached: over HTTP it may have no stream yet.
 func (c *client) show(ctx context.Context, id string, u *upstream, l *login) (err error) {
-	message := "The server " + redact.Text(u.name(), maxText) + " wants a login."
+	message := "The server " + u.shownName() + " wants a login."
 	wait := newBackoff()
 	for range maxShown {
 		if err = c.human.open(ctx, id, message, l.url); err == nil || ctx.Err() != nil {

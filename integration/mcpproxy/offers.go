@@ -1,5 +1,3 @@
-//lint:file-ignore SA1019 what the newest revision deprecates is what older clients and servers speak
-
 package mcpproxy
 
 import (
@@ -17,9 +15,6 @@ const offerWait = 2 * time.Second
 // begunWait is how long a server's question waits for the end of the first
 // client's handshake.
 const begunWait = 10 * time.Second
-
-// maxOffer bounds what of a client's abilities is passed on.
-const maxOffer = 16 << 10
 
 // What a server may ask is settled in its handshake, once for all clients. With
 // one client on stdio it is offered what that client can, no more: a server that
@@ -56,21 +51,6 @@ func (p *Proxy) learn(m *jsonrpc.Request) {
 		p.begin()
 	}
 	p.offer(abilities(caps))
-}
-
-// abilities are what of a client's capabilities concerns servers.
-func abilities(caps json.RawMessage) json.RawMessage {
-	all, _ := members(caps)
-	var out []member
-	for _, m := range all {
-		if m.key == "roots" || m.key == "sampling" || m.key == "elicitation" {
-			out = append(out, m)
-		}
-	}
-	if raw := encodeMembers(out); len(raw) <= maxOffer {
-		return raw
-	}
-	return json.RawMessage("{}")
 }
 
 // offer settles what servers are offered, if nothing has.
@@ -111,21 +91,6 @@ func (p *Proxy) abilities(ctx context.Context) json.RawMessage {
 		return p.offers.caps
 	}
 	return offered
-}
-
-// lacks says that a client with a session has not declared that it answers a
-// method; nil: it has.
-func lacks(ss *mcp.ServerSession, method string) *jsonrpc.Error {
-	var caps mcp.ClientCapabilities
-	if init := ss.InitializeParams(); init != nil && init.Capabilities != nil {
-		caps = *init.Capabilities
-	}
-	can := map[string]bool{"roots/list": caps.RootsV2 != nil, "sampling/createMessage": caps.Sampling != nil,
-		"elicitation/create": caps.Elicitation != nil}
-	if can[method] {
-		return nil
-	}
-	return unknownMethod("the client does not take " + method)
 }
 
 func unknownMethod(why string) *jsonrpc.Error {

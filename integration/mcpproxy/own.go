@@ -7,7 +7,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 	sessions "github.com/expediter-go/expediter/internal/session"
@@ -78,7 +77,7 @@ func (c *client) statusResult() json.RawMessage {
 		if u := key.(*upstream); !u.isUp() {
 			why, since := value.(*outage).words()
 			fmt.Fprintf(&b, "The server %s is not connected since %s (%q); it is being connected anew.\n",
-				redact.Text(u.name(), maxText), report.Clock(since.UnixMilli()), why)
+				u.shownName(), report.Clock(since.UnixMilli()), why)
 		}
 		return true
 	})
@@ -87,7 +86,7 @@ func (c *client) statusResult() json.RawMessage {
 	}
 	for _, u := range c.p.ups {
 		if address := u.auth.loginURL(); address != "" {
-			fmt.Fprintf(&b, "The server %s wants a login: the user is to open %s\n", redact.Text(u.name(), maxText), address)
+			fmt.Fprintf(&b, "The server %s wants a login: the user is to open %s\n", u.shownName(), address)
 		}
 	}
 	for _, t := range st.Tools {

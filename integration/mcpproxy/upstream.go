@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/expediter-go/expediter/cascade/redact"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"go.uber.org/zap"
 )
@@ -95,6 +96,9 @@ func newUpstream(s Server, o Options, ev upstreamEvents, log *zap.Logger) *upstr
 
 // name is the server's, as the configuration has it.
 func (u *upstream) name() string { return u.server.Name }
+
+// shownName is the name, fit for a text that the proxy gives.
+func (u *upstream) shownName() string { return redact.Text(u.server.Name, maxText) }
 
 // tools returns the server's tools as listed last, those of a server that is
 // down included; nil: never listed. The caller must not change them.

@@ -27,8 +27,8 @@ const (
 	maxWaitingBytes = 8 << 20
 )
 
-// ErrBehind: the engine has applied an event that it has not told yet, as it does
-// at once. Write again with a new snapshot.
+// ErrBehind says that the engine has applied an event that it has not told yet, as
+// it does at once. Write again with a new snapshot.
 var ErrBehind = errors.New("session: an event is still to be told")
 
 // Mirror keeps in a store what an engine tells that lives for long in one process,
