@@ -124,6 +124,14 @@ func (v *visitor) leased(r session.Ruling) bool {
 	return ok && t.Leased > v.s.At().UnixMilli()
 }
 
+// abandon ends a visit that a panic has cut short: nobody may use the session after
+// the event.
+func (v *visitor) abandon() {
+	if v != nil && v.visit != nil {
+		v.visit.Leave()
+	}
+}
+
 // part ends the event: the fleet hears what the engine came to, and what is to be
 // remembered is kept.
 func (v *visitor) part() error {
@@ -143,6 +151,7 @@ func (v *visitor) part() error {
 		v.kept.Asked = v.s.At().UnixMilli()
 	}
 	v.kept.Memory = v.visit.Leave()
+	v.visit = nil
 	data, err := json.Marshal(v.kept)
 	if err != nil {
 		return err

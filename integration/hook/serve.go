@@ -56,6 +56,7 @@ func Serve(ctx context.Context, st *store.Store, input []byte, o Options, at tim
 			if err != nil {
 				return err
 			}
+			defer v.abandon()
 			a, first = answer(s, e, v), s.New()
 			return v.part()
 		})

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,7 @@ type agent struct {
 	opts    Options
 	session string
 	at      time.Time
+	every   time.Duration // between two events; 0: 3 s
 	calls   int
 	garbage string // that is told in the place of an event
 }
@@ -80,7 +82,7 @@ func (a *agent) tell(event string, fields map[string]any) string {
 
 func (a *agent) serve(event string, fields map[string]any) (Output, error) {
 	a.Helper()
-	a.at = a.at.Add(3 * time.Second)
+	a.at = a.at.Add(cmp.Or(a.every, 3*time.Second))
 	in := map[string]any{"session_id": a.session, "cwd": "/elsewhere", "hook_event_name": event}
 	for k, v := range fields {
 		in[k] = v
