@@ -51,6 +51,7 @@ failed_probes, why), leases (tool, member, token, left_ms), incident, not_unders
   map              source; problem: why another one is not used
   paused           systemic, budget or empty
   observe_only     every call is let through
+  fleet            leased (it was there when last asked), alone (away), or absent
   human_must_act   whether something waits for you; human_actions says what
   budget           cycle, consumed, limit (-1: none)
   policy           threshold, budget, pacing, own of a tool: in words

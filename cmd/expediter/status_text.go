@@ -57,6 +57,12 @@ func (v standing) head() []string {
 	if v.Map.Problem != "" {
 		lines = append(lines, "Map problem: "+v.Map.Problem)
 	}
+	switch v.Fleet {
+	case "leased":
+		lines = append(lines, "Fleet: there when last asked; one trial of a tool at a time in all of it")
+	case "alone":
+		lines = append(lines, "Fleet: away when last asked; this session goes on by itself")
+	}
 	if v.ObserveOnly {
 		lines = append(lines, "Observe only: every call is let through")
 	}

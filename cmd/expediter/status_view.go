@@ -28,6 +28,7 @@ type standing struct {
 	HumanMustAct bool              `json:"human_must_act"`
 	HumanActions []string          `json:"human_actions"`
 	ObserveOnly  bool              `json:"observe_only,omitempty"`
+	Fleet        string            `json:"fleet,omitempty"` // leased or alone; empty: belongs to none
 	Budget       budgetView        `json:"budget"`
 	Policy       *report.Policy    `json:"policy"` // in words
 	Tools        []toolView        `json:"tools"`  // in table order
@@ -144,6 +145,9 @@ func look(s *session.Session) standing {
 		Budget: budgetView{rep.Budget.Cycle, rep.Budget.Consumed, rep.Budget.Limit}, Policy: rep.Policy, Suspicion: rep.Suspicion,
 		Tools: []toolView{}, Incidents: []incidentView{}, Unverified: []unverifiedView{},
 		Aside: []asideView{}, Trouble: []troubleView{}, Unreadable: []string{}}
+	if st.Fleet != expediter.FleetNone {
+		v.Fleet = st.Fleet.String()
+	}
 	for _, i := range rep.Incidents {
 		v.Incidents = append(v.Incidents, incidentView{Cause: i.Cause, Line: i.Line, Members: i.Members, Active: i.Active, At: i.At})
 	}
