@@ -144,3 +144,39 @@ func TestTroubleIsBounded(t *testing.T) {
 		t.Errorf("the new log: %v, %v", info, err)
 	}
 }
+
+// A fleet that cannot be had is trouble, and no reason not to decide.
+func TestFleetOfAHook(t *testing.T) {
+	none := errors.New("no such scheme")
+	join := func(url string) (hook.Fleet, error) {
+		if url == "bad" {
+			return hook.Fleet{}, none
+		}
+		return hook.Fleet{ID: url}, nil
+	}
+	tests := []struct {
+		name, env string
+		args      []string
+		join      func(string) (hook.Fleet, error)
+		id, err   string
+	}{
+		{"none", "", []string{"codex"}, join, "", ""},
+		{"by the flag", "", []string{"codex", "--fleet", "redis://one"}, join, "redis://one", ""},
+		{"by the environment", "redis://two", []string{"codex"}, join, "redis://two", ""},
+		{"by both", "redis://two", []string{"--fleet", "redis://one", "codex"}, join, "redis://one", ""},
+		{"one that is none", "bad", []string{"codex"}, join, "", "no such scheme"},
+		{"a program without", "redis://two", []string{"codex"}, nil, "", "--command expediter"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("EXPEDITER_FLEET", tt.env)
+			got, err := read(tt.args, tt.join)
+			if err != nil || got.fleet.ID != tt.id {
+				t.Errorf("fleet %q, error %v; want fleet %q", got.fleet.ID, err, tt.id)
+			}
+			if (got.fleetErr == nil) != (tt.err == "") || got.fleetErr != nil && !strings.Contains(got.fleetErr.Error(), tt.err) {
+				t.Errorf("trouble %v, want %q", got.fleetErr, tt.err)
+			}
+		})
+	}
+}
