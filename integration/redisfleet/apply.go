@@ -30,12 +30,20 @@ func (f *Fleet) apply(m redis.XMessage) error {
 	f.mu.Lock()
 	f.view.last = t.at
 	f.mu.Unlock()
+	f.saw(t.at)
 	if err != nil {
 		f.comment("log", err)
 		return nil
 	}
 	f.hear(t)
 	return nil
+}
+
+// saw notes that a place is in the log. A log that ends before it has lost it.
+func (f *Fleet) saw(at place) {
+	if f.seen.before(at) {
+		f.seen = at
+	}
 }
 
 // hear adopts what another member came to; what this one has told is known.
@@ -126,8 +134,13 @@ func (f *Fleet) learn(tool, text string) {
 			return
 		}
 	}
+	f.saw(e.gen)
 	f.mu.Lock()
+	_, waits := f.unsettled[tool]
 	switch {
+	case waits:
+		f.mu.Unlock()
+		return // the view is what the engine was shown, and it has come to something newer: the verdict on that tells it
 	case tool == "" && f.view.incident.gen.before(e.gen):
 		f.mu.Unlock()
 		return // the log brings it, behind the openings that it is about

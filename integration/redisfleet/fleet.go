@@ -33,6 +33,8 @@ type Fleet struct {
 	joined  chan struct{} // closed when the fleet was reached first
 	done    chan struct{} // closed when the loop has ended
 
+	seen place // the latest that the log or an answer has told of; the loop's own
+
 	mu        sync.Mutex
 	view      view                      // written by the loop alone, under mu
 	leases    map[string]lease          // likewise
@@ -101,12 +103,7 @@ func Join(ctx context.Context, client redis.UniversalClient, engine *expediter.E
 	if errs = append(errs, err, err2); errors.Join(errs...) != nil {
 		return nil, fmt.Errorf("redisfleet: %w", errors.Join(errs...))
 	}
-	f := &Fleet{
-		engine: engine, wire: newWire(client, o), o: o, serials: rand.Text()[:12] + "-",
-		wake: make(chan struct{}, 1), settles: make(chan chan struct{}), joined: make(chan struct{}), done: make(chan struct{}),
-		view: known, leases: map[string]lease{}, unsettled: map[string]string{}, wanted: map[string]expediter.Want{}, unshared: map[string]bool{}, said: map[string]bool{},
-		status: Status{Scope: o.Scope, Member: o.Member, Since: o.Now(), Why: "not reached yet"},
-	}
+	f := newFleet(client, engine, o, known)
 	f.share(expediter.FleetAlone)
 	living, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.stop = stop
@@ -119,6 +116,15 @@ func Join(ctx context.Context, client redis.UniversalClient, engine *expediter.E
 	case <-wait.C:
 	}
 	return f, nil
+}
+
+func newFleet(client redis.UniversalClient, engine *expediter.Engine, o Options, known view) *Fleet {
+	return &Fleet{
+		engine: engine, wire: newWire(client, o), o: o, serials: rand.Text()[:12] + "-",
+		wake: make(chan struct{}, 1), settles: make(chan chan struct{}), joined: make(chan struct{}), done: make(chan struct{}),
+		view: known, leases: map[string]lease{}, unsettled: map[string]string{}, wanted: map[string]expediter.Want{}, unshared: map[string]bool{}, said: map[string]bool{},
+		status: Status{Scope: o.Scope, Member: o.Member, Since: o.Now(), Why: "not reached yet"},
+	}
 }
 
 // Close leaves the fleet: what is waiting is offered, leases are given back, and

@@ -113,6 +113,7 @@ func (f *Fleet) connected() {
 	if !was {
 		f.status.Since = f.o.Now()
 		f.status.Counts.Sessions++
+		clear(f.wanted) // such a lease would count a trial that began without one
 	}
 	f.mu.Unlock()
 	if was {
@@ -225,8 +226,8 @@ func (f *Fleet) beat(ctx context.Context) error {
 		return err
 	case epoch != f.view.epoch:
 		return errEpoch
-	case last.before(f.view.last):
-		return fmt.Errorf("%w: it ends at %v, and %v was there", errForgot, last, f.view.last)
+	case last.before(f.seen):
+		return fmt.Errorf("%w: it ends at %v, and %v was there", errForgot, last, f.seen)
 	}
 	f.mu.Lock()
 	f.view.members = members

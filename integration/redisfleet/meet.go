@@ -23,8 +23,10 @@ func (f *Fleet) meet(found scene) {
 	}
 	f.view, f.live = now, true // from here on changes are offered, on top of this
 	f.rebaseLocked(before)
+	f.keepShownLocked(before)
 	clear(f.unshared)
 	f.mu.Unlock()
+	f.seen = now.last
 	if before.epoch != now.epoch {
 		f.dropLeases()
 	}
@@ -32,6 +34,22 @@ func (f *Fleet) meet(found scene) {
 	f.meetIncident(before)
 	if f.o.SharedBudget {
 		f.meetBudget(found, before)
+	}
+}
+
+// keepShownLocked leaves out of the view what the engine cannot be shown yet, since
+// a change of its own is under way. Else an opening from before would pass for one
+// that has come since.
+func (f *Fleet) keepShownLocked(before view) {
+	for tool := range f.unsettled {
+		was, known := before.tools[tool]
+		switch {
+		case tool == "" || before.epoch != f.view.epoch || !was.gen.before(f.view.tools[tool].gen):
+		case known:
+			f.view.tools[tool] = was
+		default:
+			delete(f.view.tools, tool)
+		}
 	}
 }
 

@@ -90,6 +90,7 @@ func (f *Fleet) judged(o offer, v verdict) {
 	}
 	f.settledLocked(o, v.at)
 	f.mu.Unlock()
+	f.saw(v.at)
 	tool, ok := o.about()
 	switch {
 	case !ok || v.full:
