@@ -77,6 +77,11 @@ func (o proxyOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if o.journalDir != "" { // no client is there yet to whom it would be too late
+		if err := os.MkdirAll(o.journalDir, 0o700); err != nil {
+			return fmt.Errorf("--journal-dir: %w; give a folder that can be written", err)
+		}
+	}
 	fleet, err := o.connect(cfg, log)
 	if err != nil {
 		return err
@@ -155,9 +160,6 @@ func (o proxyOptions) read(cmd *cobra.Command) (mcpproxy.Config, error) {
 	cfg, err := mcpproxy.ReadConfig(o.config, data, os.Getenv)
 	for _, w := range cfg.Warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), w)
-	}
-	if err == nil && o.journalDir != "" {
-		err = os.MkdirAll(o.journalDir, 0o700)
 	}
 	return cfg, err
 }

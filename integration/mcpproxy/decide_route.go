@@ -84,16 +84,10 @@ func hasEffects(e capability.Entry, t rawTool) bool {
 	if e.SideEffects >= capability.Idempotent {
 		return true
 	}
-	var tool struct {
-		Annotations struct {
-			ReadOnly    *bool `json:"readOnlyHint"`
-			Destructive *bool `json:"destructiveHint"`
-		} `json:"annotations"`
-	}
-	if json.Unmarshal(t.Raw, &tool) != nil {
+	a, err := t.hints()
+	if err != nil {
 		return len(t.Raw) > 0
 	}
-	a := tool.Annotations
 	return a.ReadOnly != nil && !*a.ReadOnly || a.Destructive != nil && *a.Destructive && a.ReadOnly == nil
 }
 

@@ -124,12 +124,12 @@ func TestBytesOfLists(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var got []string
-				items, err := itemsOf(getMember(ms, l.member), l.id)
-				if err != nil {
-					t.Fatal(err)
+				list, ok := elements(getMember(ms, l.member))
+				if !ok {
+					t.Fatalf("%s: no list: %s", l.method, raw)
 				}
-				for _, it := range items {
+				var got []string
+				for _, it := range itemsOf(list, l.id) {
 					if !isOwn(it.id) {
 						got = append(got, string(it.raw))
 					}

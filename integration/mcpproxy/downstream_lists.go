@@ -14,11 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Bounds of a page, and of what is taken from one server.
+// Bounds of a page that a client is given.
 const (
 	pageItems = 1000
 	pageBytes = 4 << 20
-	maxPages  = 1000
 )
 
 func (r *request) listTools(ctx context.Context) (json.RawMessage, error) {
@@ -215,53 +214,21 @@ func tellsChanges(u *upstream, capability string) bool {
 func (p *Proxy) fetch(ctx context.Context, u *upstream, k listKind) ([]item, error) {
 	ctx, cancel := context.WithTimeout(ctx, listWait)
 	defer cancel()
-	var items []item
-	var params json.RawMessage = json.RawMessage("{}")
-	for page, cursor := 0, ""; page < maxPages; page++ {
-		a, err := u.call(bare{Context: ctx}, k.method, params, nil)
-		switch {
-		case err != nil:
-			return nil, err
-		case a.Error != nil:
-			return nil, a.Error
-		}
-		ms, err := members(a.Result)
-		if err != nil {
-			return nil, err
-		}
-		more, err := itemsOf(getMember(ms, k.member), k.id)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, more...)
-		next, _ := getString(ms, "nextCursor")
-		if next == "" || next == cursor {
-			break
-		}
-		cursor = next
-		params = encodeMembers([]member{{"cursor", encode(cursor)}})
-	}
-	return items, nil
+	list, err := pages(k.method, k.member, func(params json.RawMessage) (answer, error) {
+		return u.call(bare{Context: ctx}, k.method, params, nil)
+	})
+	return itemsOf(list, k.id), err
 }
 
-// itemsOf are the objects of an array that have an id.
-func itemsOf(raw json.RawMessage, id string) ([]item, error) {
-	if len(raw) == 0 {
-		return nil, nil
-	}
-	var all []json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return nil, err
-	}
+// itemsOf are the objects that have an id.
+func itemsOf(list []json.RawMessage, id string) []item {
 	var items []item
-	for _, raw := range all {
-		ms, err := members(raw)
-		if err != nil {
-			continue
-		}
-		if s, ok := getString(ms, id); ok {
-			items = append(items, item{s, raw})
+	for _, raw := range list {
+		if ms, err := members(raw); err == nil {
+			if s, ok := getString(ms, id); ok {
+				items = append(items, item{s, raw})
+			}
 		}
 	}
-	return items, nil
+	return items
 }

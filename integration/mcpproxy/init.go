@@ -44,14 +44,12 @@ func ListTools(ctx context.Context, s Server, log *zap.Logger) ([]ToolInfo, erro
 	<-l.ended
 	var list []ToolInfo
 	for _, t := range u.tools() {
-		var said struct {
-			Description string
-			Annotations struct{ DestructiveHint *bool }
-		}
+		var said struct{ Description string }
 		_ = json.Unmarshal(t.Raw, &said) // what is not said so is not known
-		hint := said.Annotations.DestructiveHint
-		list = append(list, ToolInfo{Name: t.Name, Description: said.Description,
-			ReadOnly: t.ReadOnly, Destructive: hint != nil && *hint && !t.ReadOnly})
+		a, _ := t.hints()
+		info := ToolInfo{Name: t.Name, Description: said.Description, ReadOnly: a.ReadOnly != nil && *a.ReadOnly}
+		info.Destructive = a.Destructive != nil && *a.Destructive && !info.ReadOnly
+		list = append(list, info)
 	}
 	return list, nil
 }

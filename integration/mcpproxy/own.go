@@ -25,7 +25,7 @@ const (
 func ownTool(name, description, schema string) rawTool {
 	raw := encode(map[string]any{"name": name, "description": description, "inputSchema": json.RawMessage(schema),
 		"annotations": map[string]any{"readOnlyHint": name != ownPlan, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}})
-	return rawTool{Name: name, Raw: raw, ReadOnly: name != ownPlan}
+	return rawTool{Name: name, Raw: raw}
 }
 
 var owns = []rawTool{

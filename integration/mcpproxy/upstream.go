@@ -51,9 +51,21 @@ type answer struct {
 
 // rawTool is one tool as its server lists it.
 type rawTool struct {
-	Name     string
-	Raw      json.RawMessage // the whole object
-	ReadOnly bool            // what the server claims
+	Name string
+	Raw  json.RawMessage // the whole object
+}
+
+// hints are what a server claims of a tool in its annotations; nil: nothing.
+type hints struct {
+	ReadOnly    *bool `json:"readOnlyHint"`
+	Destructive *bool `json:"destructiveHint"`
+}
+
+// hints reads the tool's; its error says that they cannot be read.
+func (t rawTool) hints() (hints, error) {
+	var tool struct{ Annotations hints }
+	err := json.Unmarshal(t.Raw, &tool)
+	return tool.Annotations, err
 }
 
 // upstream is one server. It connects, and connects anew when the connection
