@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-func TestPages(t *testing.T) {
+func TestPagesOfServers(t *testing.T) {
 	big := `{"things":[],"nextCursor":%d,"x":"` + strings.Repeat("x", maxList/8) + `"}`
 	refusal := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "not now"}
 	tests := []struct {
