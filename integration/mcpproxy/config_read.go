@@ -56,7 +56,8 @@ func (r *configReader) failed(err error) {
 }
 
 // parseConfig takes comments and trailing commas out of what looks like JSON,
-// with every value kept in its place.
+// with every value kept in its place. What is nested too deep is left to the
+// reader of documents: that of comments sets itself no limit.
 func parseConfig(name string, data []byte) (*document.Node, error) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
 	if len(data) <= document.MaxBytes && len(text) > 0 && (text[0] == '{' || text[0] == '/') && flat(text) {
@@ -66,24 +67,6 @@ func parseConfig(name string, data []byte) (*document.Node, error) {
 		}
 	}
 	return document.Parse(name, data)
-}
-
-// flat reports that brackets, those in texts included, are nested no deeper than
-// a document may be: the reader of comments sets itself no limit.
-func flat(data []byte) bool {
-	depth := 0
-	for _, c := range data {
-		switch c {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-		if depth > document.MaxDepth {
-			return false
-		}
-	}
-	return true
 }
 
 // serverKeys are where clients keep their servers.

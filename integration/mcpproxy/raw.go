@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/expediter-go/expediter/capability/document"
 )
 
 // member is one member of a JSON object. Both parts are the bytes as they came.
@@ -170,4 +172,22 @@ func getString(ms []member, key string) (string, bool) {
 		return "", false
 	}
 	return s, true
+}
+
+// flat reports that brackets, those in texts included, are nested no deeper than
+// document.MaxDepth.
+func flat(data []byte) bool {
+	depth := 0
+	for _, c := range data {
+		switch c {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth > document.MaxDepth {
+			return false
+		}
+	}
+	return true
 }

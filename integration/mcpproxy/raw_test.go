@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -62,4 +63,17 @@ func FuzzMembers(f *testing.F) {
 			t.Errorf("%q does not survive: %v", data, err)
 		}
 	})
+}
+
+func TestPlainCallIsFlat(t *testing.T) {
+	for depth, want := range map[int]bool{10: true, 9_900: false} {
+		args := strings.Repeat("[", depth) + strings.Repeat("]", depth)
+		ms, err := members(json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":` + args + `}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got := plainCall(ms); got != want {
+			t.Errorf("%d brackets: got %v, want %v", depth, got, want)
+		}
+	}
 }

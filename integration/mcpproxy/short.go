@@ -202,7 +202,8 @@ type envelope struct {
 }
 
 // plainCall reads a message that is a tools/call with nothing about it that the
-// SDK would refuse. For all others it reports false.
+// SDK, here or in the server, would refuse: brackets nested too deep, for one. For
+// all others it reports false.
 func plainCall(ms []member) (e envelope, ok bool) {
 	var method string
 	for _, m := range ms {
@@ -221,7 +222,7 @@ func plainCall(ms []member) (e envelope, ok bool) {
 			return e, false
 		}
 	}
-	return e, ok && method == `"tools/call"` && plainID(e.id) && len(e.params) > 0 && e.params[0] == '{'
+	return e, ok && method == `"tools/call"` && plainID(e.id) && len(e.params) > 0 && e.params[0] == '{' && flat(e.params)
 }
 
 // plainID reports an id that is its own bytes to every reader: a string, or a
