@@ -7,6 +7,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -161,7 +164,34 @@ func (o proxyOptions) read(cmd *cobra.Command) (mcpproxy.Config, error) {
 	for _, w := range cfg.Warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), w)
 	}
+	if err == nil {
+		err = noLoop(o.config)
+	}
 	return cfg, err
+}
+
+// proxyFiles is the variable that tells a proxy's servers of the files that it, and
+// the proxies above it, were started with.
+const proxyFiles = "EXPEDITER_PROXY_FILES"
+
+// noLoop refuses a file among whose servers is the proxy of the same file: each
+// would start the next without end.
+func noLoop(config string) error {
+	if config == "-" {
+		return nil
+	}
+	path, err := filepath.Abs(config)
+	if err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	above := filepath.SplitList(os.Getenv(proxyFiles))
+	if slices.Contains(above, path) {
+		return fmt.Errorf("%.300s: the proxy of this file is among its own servers; take the entry that starts 'expediter proxy' out of the file", config)
+	}
+	return os.Setenv(proxyFiles, strings.Join(append(above, path), string(filepath.ListSeparator)))
 }
 
 // newLog logs to standard error, a line for each event.

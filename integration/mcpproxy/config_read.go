@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,9 @@ func ReadConfig(name string, data []byte, env func(string) string) (Config, erro
 	}
 	r := configReader{env: env}
 	c := Config{Policy: expediter.Interactive(), Servers: r.servers(root)}
+	if !slices.ContainsFunc(c.Servers, func(s Server) bool { return !s.Disabled }) {
+		r.problems = append(r.problems, root.Warning("every server is disabled", "enable one, or the proxy has nothing but its own tools"))
+	}
 	r.top(root)
 	c.Tools = r.tools(root.Key("capability_map"), c.Servers)
 	c.Policy = r.policy(root.Key("expediter"), root.Key("capability_map"), c.Tools)
