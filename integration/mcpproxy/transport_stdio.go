@@ -77,7 +77,8 @@ func startProcess(s Server, limit int64, log *zap.Logger, mask func(string) stri
 	err = startChild(cmd)
 	_ = w.Close() // the child has its own
 	if err != nil {
-		return nil, errors.Join(err, stdin.Close(), r.Close())
+		_, _ = stdin.Close(), r.Close() // a start that failed may have closed them
+		return nil, err
 	}
 	p.stdin, p.stdout, p.lines = stdin, r, &lines{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
 	go p.wait()
@@ -152,11 +153,23 @@ func (p *process) ending(pipe string, err error) error {
 	if p.exit != nil {
 		how = p.exit.Error()
 	}
-	if last := p.stderr.lastLine(); last != "" {
-		return fmt.Errorf("the server's process ended (%s): %s: %w", how, last, io.ErrUnexpectedEOF)
-	}
-	return fmt.Errorf("the server's process ended (%s): %w", how, io.ErrUnexpectedEOF)
+	return &exitError{how, p.stderr.lastLine()}
 }
+
+// exitError is the end of a server's process. To who judges it, it is a
+// connection that was cut.
+type exitError struct{ how, last string }
+
+// Error has the last line as such: it need not be the cause.
+func (e *exitError) Error() string {
+	text := "the server's process ended (" + e.how + ")"
+	if e.last != "" {
+		text += "; its last line: " + e.last
+	}
+	return text
+}
+
+func (e *exitError) Unwrap() error { return io.ErrUnexpectedEOF }
 
 // Write sends a message. An error says that no whole message was sent, or that
 // ctx ended while it was.
