@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/expediter-go/expediter/capability"
 	"github.com/expediter-go/expediter/expediter"
 	"github.com/expediter-go/expediter/expediter/breaker"
 	sessions "github.com/expediter-go/expediter/internal/session"
@@ -73,10 +74,15 @@ func (c *client) statusResult() json.RawMessage {
 	if st.Paused != expediter.NoReason {
 		fmt.Fprintf(&b, "PAUSE. %s Only the user ends it.\n", pauseCause(st, st.Paused))
 	}
+	lost := map[string]bool{} // the keys of what is open for the loss of a server
 	c.outages.Range(func(key, value any) bool {
 		if u := key.(*upstream); !u.isUp() {
+			lost[connectionKey(u.name())] = true
+			for _, t := range u.tools() {
+				lost[toolKey(u, t.Name)] = true
+			}
 			why, since := value.(*outage).words()
-			fmt.Fprintf(&b, "The server %s is not connected since %s (%q); it is being connected anew.\n",
+			fmt.Fprintf(&b, "The server %s is not connected since %s (%q); it is being connected anew. Its tools are skipped until then, and called after.\n",
 				u.shownName(), report.Clock(since.UnixMilli()), why)
 		}
 		return true
@@ -89,12 +95,7 @@ func (c *client) statusResult() json.RawMessage {
 			fmt.Fprintf(&b, "The server %s wants a login: the user is to open %s\n", u.shownName(), address)
 		}
 	}
-	for _, t := range st.Tools {
-		if t.State != breaker.Closed {
-			told := report.Told{Tool: t, At: st.At, Names: c.name}
-			fmt.Fprintln(&b, strings.TrimSpace(told.Open()+" "+told.Route(nil)+" "+told.Trial()))
-		}
-	}
+	c.writeOpen(&b, st, lost)
 	if b.Len() > 0 {
 		b.WriteByte('\n')
 	}
@@ -102,6 +103,26 @@ func (c *client) statusResult() json.RawMessage {
 		return errorText("expediter: the status cannot be printed: " + err.Error())
 	}
 	return textResult(b.String())
+}
+
+// writeOpen tells of each tool that is open. Those of a lost server have no trial
+// of their own, and none has one in a pause; only what is declared for the first
+// is told.
+func (c *client) writeOpen(b *strings.Builder, st expediter.Status, lost map[string]bool) {
+	for _, t := range st.Tools {
+		told := report.Told{Tool: t, At: st.At, Names: c.name}
+		switch {
+		case t.State == breaker.Closed:
+		case lost[t.Tool] && !t.Forced:
+			if t.ViableRoute != nil && t.ViableRoute.Kind != capability.Reduce {
+				fmt.Fprintf(b, "%s is unavailable with its server. %s\n", told.Name(), told.Route(nil))
+			}
+		case st.Paused != expediter.NoReason && !t.Forced:
+			fmt.Fprintln(b, told.Open()+" "+told.Route(nil))
+		default:
+			fmt.Fprintln(b, strings.TrimSpace(told.Open()+" "+told.Route(nil)+" "+told.Trial()))
+		}
+	}
 }
 
 // meetQuietly tells the engine of a recovery; an outage is not met by asking how

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/expediter-go/expediter/capability"
 )
 
@@ -61,6 +63,37 @@ func TestOwnStatus(t *testing.T) {
 	}
 	if st := c.engine.Status(); st.Consumed != 3 {
 		t.Errorf("asking how things are has cost %d failures", st.Consumed-3)
+	}
+}
+
+// In a pause no tool has a trial.
+func TestOwnStatusInAPause(t *testing.T) {
+	b := newBench(t, two, twoTools)
+	c := b.newClient("s", human{})
+	for _, key := range []string{"hub/search", "hub/search", "hub/search", "hub/read", "hub/read", "hub/read"} {
+		call(t, c, b.target(t, key), gives(broken))
+	}
+	got, _, _ := strings.Cut(own(t, c, ownStatus, `{}`).Text, "\n\n")
+	if !strings.HasPrefix(got, "PAUSE. ") || strings.Contains(got, "trial:") || !strings.Contains(got, "\nsearch is open since 08:00:00Z: 3 failures in a row. ") {
+		t.Error(got)
+	}
+}
+
+// The tools of a lost server have no trial of their own: the server is told once,
+// and of its tools what is declared for them.
+func TestOwnStatusOfALostServer(t *testing.T) {
+	cfg := two
+	cfg.Tools = capability.Map{{Tool: "hub/search", Fallback: "ask the user to search"}}
+	b := newBench(t, cfg, twoTools)
+	c := b.newClient("s", human{})
+	setUp(b.ups[0], false)
+	c.serverDown(b.ups[0], errors.New("exit status 1"))
+	call(t, c, b.target(t, "hub/search"), never(t))
+	got, _, _ := strings.Cut(own(t, c, ownStatus, `{}`).Text, "\n\n")
+	want := "The server hub is not connected since 08:00:00Z (\"exit status 1\"); it is being connected anew. Its tools are skipped until then, and called after.\n" +
+		"search is unavailable with its server. Declared for this case: ask the user to search."
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
