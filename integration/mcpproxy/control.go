@@ -103,7 +103,11 @@ func (c *client) control(req control.Request) error {
 	}
 	c.changed.Add(1)
 	c.asked.stopWaiting()
-	c.log().Info("the user's command", zap.Stringer("control", req.Op), zap.String("tool", req.Tool))
+	log := c.log().With(zap.Stringer("control", req.Op))
+	if req.Tool != "" {
+		log = log.With(zap.String("tool", req.Tool))
+	}
+	log.Info("the user's command")
 	return nil
 }
 

@@ -23,7 +23,6 @@ func (b *starter) alternatives(s *started, t ToolInfo) []capability.Alternative 
 	if t.Destructive {
 		return nil
 	}
-	own := wordsOf(s.Name, t.Name)
 	var list []capability.Alternative
 	for _, other := range b.all {
 		if other == s || other.why != nil || len(list) == maxGuesses {
@@ -31,7 +30,7 @@ func (b *starter) alternatives(s *started, t ToolInfo) []capability.Alternative 
 		}
 		best, name := likeness, ""
 		for _, o := range other.tools {
-			if like := alike(own, wordsOf(other.Name, o.Name)); !o.Destructive && like >= best && (name == "" || like > best) {
+			if like := likeOf(s.Name, t.Name, other.Name, o.Name); !o.Destructive && like >= best && (name == "" || like > best) {
 				best, name = like, o.Name
 			}
 		}
@@ -122,6 +121,14 @@ func split(name string) []string {
 	}
 	end()
 	return list
+}
+
+// likeOf is how like two tools' names are: 1, if they are the same.
+func likeOf(server, tool, other, its string) float64 {
+	if tool == its && tool != "" {
+		return 1
+	}
+	return alike(wordsOf(server, tool), wordsOf(other, its))
 }
 
 // alike is the share of words that two names have in common, 0 if they do not

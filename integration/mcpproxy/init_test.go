@@ -97,9 +97,10 @@ func TestAlike(t *testing.T) {
 		{"a", "x", "b", "y", false},
 		{"a", "", "b", "", false},
 		{"fetch", "fetch", "web", "get", true},
+		{"files", "read_file", "search", "read_file", true},
 	}
 	for _, tt := range tests {
-		if got := alike(wordsOf(tt.server, tt.tool), wordsOf(tt.other, tt.its)) >= likeness; got != tt.want {
+		if got := likeOf(tt.server, tt.tool, tt.other, tt.its) >= likeness; got != tt.want {
 			t.Errorf("%s/%s and %s/%s: got %t", tt.server, tt.tool, tt.other, tt.its, got)
 		}
 	}
