@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
 COUNT ?= 6
 
-.PHONY: build test race vet lint fuzz bench hookbench proxybench hookproof evidence huge mcpservers ci
+.PHONY: build test race vet lint fuzz bench hookbench proxybench hookproof evidence huge mcpservers fleetmodel ci
 
 build:
 	go build -o expediter-cli ./cmd/expediter
@@ -71,6 +71,11 @@ mcpservers:
 	cp cmd/expediter/testdata/mcpservers/package*.json $(MCP_SERVERS)
 	npm ci --prefix $(MCP_SERVERS) --ignore-scripts --no-audit --no-fund
 	MCP_SERVERS=$(MCP_SERVERS) go test ./cmd/expediter -count 1 -run '^TestProxyOfRealServers$$' -v
+
+# docs/fleet.pml in all its sizes; it needs spin and a C compiler.
+fleetmodel:
+	@command -v spin >/dev/null && command -v cc >/dev/null || echo 'skipped: install the packages spin and gcc'
+	go test ./integration/redisfleet -count 1 -timeout 30m -run '^TestModel$$' -model -v
 
 ci:
 	.ci/run

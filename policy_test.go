@@ -326,6 +326,7 @@ var skips = map[string]string{
 	"cmd/expediter/install_test.go":        "root on a machine without setpriv; with CI=true its absence is an error",
 	"internal/view/browser_test.go":        "a machine without Chromium; with CI=true its absence is an error",
 
+	"integration/redisfleet/model_test.go":      "a machine without spin; with CI=true its absence is an error",
 	"integration/redisfleet/redistest/redis.go": "a machine without redis-server; with CI=true its absence is an error",
 }
 
