@@ -1,5 +1,7 @@
 package cascade
 
+import "slices"
+
 // Moment is a point of a run.
 type Moment struct {
 	Step int64 `json:"step"`
@@ -23,6 +25,7 @@ type View struct {
 	Source
 	Closed    bool
 	Tripped   bool    // it has opened by itself or in a declared outage
+	Outage    int     // the declared outage whose tools count as one; 0: none
 	Trip      Failure // of its last CLOSED→OPEN
 	TripAt    Moment
 	Failing   bool // its latest outcome is a failure (not a slow call)
@@ -53,11 +56,11 @@ type Detector struct {
 // Opened looks at an opening of tool with failure f: rule 1 (shared), else
 // rule 3 (simultaneous). ok is false when the opening stands alone.
 func (d Detector) Opened(tool Source, f Failure, now Moment, others []View) (found Finding, ok bool) {
-	peers, matching := d.peers(tool, f, now, others)
+	peers, matching, events := d.peers(tool, f, now, others)
 	if len(matching) > 0 {
 		return d.shared(tool, f, now, matching, others), true
 	}
-	if 1+len(peers) >= d.MinTools {
+	if 1+events >= d.MinTools {
 		return Finding{Cause: CauseMixed, Members: append([]int{tool.Tool}, peers...)}, true
 	}
 	return Finding{}, false
@@ -66,7 +69,7 @@ func (d Detector) Opened(tool Source, f Failure, now Moment, others []View) (fou
 // Verge looks at a failure that leaves the budget exhausted without opening
 // its tool (rule 2): with at least one matching peer or suspect it is systemic.
 func (d Detector) Verge(tool Source, f Failure, now Moment, others []View) (found Finding, ok bool) {
-	_, matching := d.peers(tool, f, now, others)
+	_, matching, _ := d.peers(tool, f, now, others)
 	found = d.shared(tool, f, now, matching, others)
 	return found, len(found.Members) > 1
 }
@@ -89,18 +92,26 @@ func (d Detector) Suspected(tool Source, f Failure, now Moment, views []View) (f
 }
 
 // peers returns the other tools that are not CLOSED and opened within the
-// window, and those of them whose tripping failure matches f.
-func (d Detector) peers(tool Source, f Failure, now Moment, others []View) (peers, matching []int) {
+// window, those of them whose tripping failure matches f, and as how many tools
+// the peers count.
+func (d Detector) peers(tool Source, f Failure, now Moment, others []View) (peers, matching []int, events int) {
+	var outages []int
 	for _, v := range others {
 		if v.Tool == tool.Tool || v.Closed || !v.Tripped || !d.Window.Holds(v.TripAt, now) {
 			continue
 		}
 		peers = append(peers, v.Tool)
+		if v.Outage == 0 || !slices.Contains(outages, v.Outage) {
+			events++
+		}
+		if v.Outage != 0 {
+			outages = append(outages, v.Outage)
+		}
 		if Match(f, tool, v.Trip, v.Source) {
 			matching = append(matching, v.Tool)
 		}
 	}
-	return peers, matching
+	return peers, matching, events
 }
 
 // shared is the finding of rules 1 and 2: the tool, its matching peers and its

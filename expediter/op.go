@@ -134,11 +134,20 @@ func (x *Engine) look() []cascade.View {
 	for _, t := range x.hot {
 		x.views = append(x.views, cascade.View{
 			Source: t.source(), Closed: t.m.State() == breaker.Closed,
-			Tripped: t.tripped, Trip: t.trip, TripAt: t.tripAt,
+			Outage: x.outageOf(t), Tripped: t.tripped, Trip: t.trip, TripAt: t.tripAt,
 			Failing: t.failing, Latest: t.latest, LatestAt: t.failAt, Succeeded: t.okEver,
 		})
 	}
 	return x.views
+}
+
+// outageOf numbers the declared outage that the tool is in, where the policy
+// counts an outage as one tool; 0: none.
+func (x *Engine) outageOf(t *tool) int {
+	if x.cfg.Policy.Cascade.OneOutage != breaker.On || t.inc == nil || !t.inc.declared {
+		return 0
+	}
+	return 1 + slices.Index(x.live, t.inc)
 }
 
 // hotTool finds a tool of the list by its order.

@@ -26,6 +26,10 @@ type Cascade struct {
 	MinTools       int        `json:"min_tools,omitempty"`                  // default 3
 	ConfirmAfterMS int64      `json:"confirm_after_ms,omitempty" zero:"-1"` // confirm by itself; default off
 	PauseScope     PauseScope `json:"pause_scope,omitzero"`                 // default: pause everything
+	// OneOutage has the tools of one declared outage count as one towards min_tools:
+	// a lost server with many tools is no common cause with one other failing tool.
+	// Default false, as SPEC has it.
+	OneOutage breaker.Switch `json:"one_outage,omitzero"`
 }
 
 // PauseScope is which tools an active incident pauses.
@@ -58,7 +62,7 @@ func Faithful() Policy {
 		ChargePerTool: breaker.Off,
 		ChargeStale:   breaker.On,
 		Cascade: Cascade{WindowSteps: 3, WindowMS: 300_000, MinTools: 3,
-			ConfirmAfterMS: breaker.Off},
+			ConfirmAfterMS: breaker.Off, OneOutage: breaker.No},
 	}
 }
 
@@ -69,6 +73,7 @@ func Interactive() Policy {
 	p.ChargePerTool = 3
 	p.ChargeStale = breaker.No
 	p.Batch = breaker.On
+	p.Cascade.OneOutage = breaker.On
 	p.Probe.Backoff = breaker.On
 	p.Probe.NotBeforeMS = 1000
 	return p
@@ -96,6 +101,7 @@ func (p Policy) Over(base Policy) Policy {
 	orElse(&p.Cascade.MinTools, base.Cascade.MinTools)
 	orElse(&p.Cascade.ConfirmAfterMS, base.Cascade.ConfirmAfterMS)
 	orElse(&p.Cascade.PauseScope, base.Cascade.PauseScope)
+	orElse(&p.Cascade.OneOutage, base.Cascade.OneOutage)
 	return p
 }
 

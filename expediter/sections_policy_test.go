@@ -204,10 +204,31 @@ func TestSection2_RetryAfterHoldsBackWhatIsDueAtOnce(t *testing.T) {
 	r.ask("Mail", "PROBE")
 }
 
+// A lost server is one event: with one other failing tool it is no cascade,
+// with two others it is.
+func TestSection7_OneOutageCountsAsOneTool(t *testing.T) {
+	for _, tt := range []struct {
+		one   breaker.Switch
+		after []string // the answers to a request for Ok, after each opening
+	}{
+		{breaker.No, []string{"PAUSE systemic"}},
+		{breaker.On, []string{"CALL", "PAUSE systemic"}},
+	} {
+		r := newRig(t, expediter.Config{Policy: expediter.Policy{Budget: 50, Cascade: expediter.Cascade{OneOutage: tt.one}}})
+		_, err := r.x.DeclareOutage(cascade.Upstream, []string{"s/a", "s/b", "s/c", "s connection"}, r.step, r.now())
+		r.must(err)
+		for i, want := range tt.after {
+			r.fail([]string{"Grep", "Read"}[i], 3, cascade.ToolMissing)
+			r.ask("Ok", want)
+		}
+	}
+}
+
 func TestSection6_NamedPolicies(t *testing.T) {
 	want := expediter.Faithful()
 	want.ChargePerTool, want.ChargeStale, want.Batch = 3, breaker.No, breaker.On
 	want.Probe.Backoff, want.Probe.NotBeforeMS = breaker.On, 1000
+	want.Cascade.OneOutage = breaker.On
 	for name, p := range map[string]expediter.Policy{"faithful": expediter.Faithful(), "interactive": want} {
 		got, err := expediter.PolicyNamed(name)
 		if err != nil {

@@ -58,5 +58,8 @@ func policyYAML(p Policy) string {
 	fmt.Fprintf(&b, "  budget: %d\n  charge_per_tool: %d\n", q.Budget, max(q.ChargePerTool, 0))
 	fmt.Fprintf(&b, "  charge_stale: %t\n  batch: %t\n", q.ChargeStale.Or(true), q.Batch.Or(false))
 	fmt.Fprintf(&b, "  probe:\n    every: %d\n    max: %d\n    backoff: %t\n    not_before_ms: %d\n", q.Probe.Every, q.Probe.Max, q.Probe.Backoff.Or(false), max(q.Probe.NotBeforeMS, 0))
+	if q.Cascade.OneOutage == breaker.On {
+		b.WriteString("  cascade:\n    one_outage: true\n")
+	}
 	return b.String()
 }
