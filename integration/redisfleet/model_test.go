@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var wholeModel = flag.Bool("model", false, "check the model of the protocol in its larger sizes too (many minutes, and 4 GB)")
+var wholeModel = flag.Bool("model", false, "check the model of the protocol in its larger sizes too (some minutes, and 2.2 GB)")
 
 // What the checker says of a violated property of docs/fleet.pml.
 const (
