@@ -279,6 +279,7 @@ func TestEntriesOfLaterVersions(t *testing.T) {
 	agents[1].fail("Fetch", 2, cascade.Upstream)
 	allAre(t, agents, "Fetch", breaker.Open)
 	for i, a := range agents {
+		await(t, "a comment", func() bool { return len(a.fleet.Status().Comments) > 0 }) // who opened the tool may read later
 		s := a.fleet.Status()
 		if len(s.Comments) != 1 || !strings.Contains(s.Comments[0], "another version") || s.Counts.Resyncs != 0 {
 			t.Errorf("engine %d: got %+v, want the entry skipped and said", i, s)
