@@ -104,6 +104,7 @@ var rooms = map[string]room{
 			"github.com/cenkalti/backoff/v4": "a Redis that is away is asked ever later, with jitter",
 			"go.uber.org/zap":                "says that Redis is away, where a program has a log",
 		}},
+	"integration/redisfleet/proof": {}, // tests alone: fleets of real processes
 	"integration/redisfleet/redistest": {clock: "it waits for a server that it starts", libraries: map[string]string{
 		"github.com/redis/go-redis/v9": "asks whether the server answers (docs/decisions/redis.md)",
 	}},
@@ -188,6 +189,9 @@ var testLibraries = map[string]string{
 	"github.com/sony/gobreaker":              "a peer in benchmarks, and the oracle of the breaker",
 	"github.com/failsafe-go/failsafe-go":     "a peer in benchmarks (docs/decisions/benchmarks.md)",
 	"go.uber.org/zap":                        "its observer, to read log lines back",
+	"github.com/Shopify/toxiproxy":           "a network that is slow or cut (docs/decisions/toxiproxy.md)",
+	"github.com/sirupsen/logrus":             "toxiproxy's log, which tests silence",
+	"github.com/redis/go-redis":              "a store for the peer in the comparison of fleets, and Redis as a test sees it",
 	"github.com/chromedp/chromedp":           "the pages in a real browser (docs/decisions/browser.md)",
 	"github.com/chromedp/cdproto":            "what the browser reports: requests, errors (docs/decisions/browser.md)",
 }
