@@ -3,6 +3,7 @@
 package mcpproxy
 
 import (
+	"io"
 	"os"
 	"os/exec"
 )
@@ -14,3 +15,7 @@ func ownGroup(*exec.Cmd) {}
 func endGroup(p *os.Process) error { return p.Kill() }
 
 func killGroup(p *os.Process) { _ = p.Kill() }
+
+const wholePipeWrite = 0
+
+func tryWrite(io.Writer, []byte) bool { return false }

@@ -39,6 +39,7 @@ type process struct {
 	stderr *stderrLog
 	log    *zap.Logger
 
+	input  sync.Mutex // held while the input is written to
 	out    chan outgoing
 	closed chan struct{} // Close has begun
 	exited chan struct{} // the process has ended, exit is set
@@ -98,13 +99,15 @@ func (p *process) wait() {
 	}
 }
 
-// write is the only writer, so that a server that does not read blocks no
-// caller beyond its context.
+// write is the only writer that waits, so that a server that does not read blocks
+// no caller beyond its context.
 func (p *process) write() {
 	for {
 		select {
 		case o := <-p.out:
+			p.input.Lock()
 			_, err := p.stdin.Write(o.data)
+			p.input.Unlock()
 			o.done <- err
 		case <-p.closed:
 			return
@@ -178,7 +181,11 @@ func (p *process) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	o := outgoing{data: append(data, '\n'), done: make(chan error, 1)}
+	data = append(data, '\n')
+	if p.writeNow(data) {
+		return nil
+	}
+	o := outgoing{data: data, done: make(chan error, 1)}
 	select {
 	case p.out <- o:
 	case <-p.exited:
@@ -198,6 +205,21 @@ func (p *process) Write(ctx context.Context, msg jsonrpc.Message) error {
 		return context.Cause(ctx)
 	case <-p.closed:
 		return io.ErrClosedPipe
+	}
+}
+
+// writeNow writes a small message if that needs no waiting, and reports whether
+// it did: most servers read, and two goroutines fewer have a hand in their calls.
+func (p *process) writeNow(data []byte) bool {
+	if len(data) > wholePipeWrite || !p.input.TryLock() {
+		return false
+	}
+	defer p.input.Unlock()
+	select {
+	case <-p.closed:
+		return false
+	default:
+		return tryWrite(p.stdin, data)
 	}
 }
 

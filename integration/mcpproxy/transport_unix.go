@@ -4,8 +4,10 @@ package mcpproxy
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 )
 
@@ -27,4 +29,26 @@ func signalGroup(p *os.Process, sig syscall.Signal) error {
 		return os.ErrProcessDone
 	}
 	return err
+}
+
+// wholePipeWrite is how many bytes are written to a pipe as a whole or not at all
+// (PIPE_BUF).
+var wholePipeWrite = map[bool]int{true: 4096, false: 512}[runtime.GOOS == "linux"]
+
+// tryWrite writes to a pipe, if that is possible without waiting.
+func tryWrite(w io.Writer, data []byte) bool {
+	f, ok := w.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	c, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	n := 0
+	err = c.Write(func(fd uintptr) bool {
+		n, err = syscall.Write(int(fd), data)
+		return true
+	})
+	return err == nil && n == len(data)
 }
