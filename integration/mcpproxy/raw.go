@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/expediter-go/expediter/capability/document"
 )
@@ -28,21 +29,22 @@ func members(raw json.RawMessage) ([]member, error) {
 	if i >= len(raw) || raw[i] != '{' {
 		return nil, errNotObject
 	}
-	var ms []member
-	seen := map[string]bool{}
+	ms := make([]member, 0, 8)
+	var seen map[string]bool // of many; few are looked through
 	for i = skipSpace(raw, i+1); raw[i] != '}'; i = skipSpace(raw, i) {
 		if raw[i] == ',' {
 			i = skipSpace(raw, i+1)
 		}
 		end := skipValue(raw, i)
 		var m member
-		if err := json.Unmarshal(raw[i:end], &m.key); err != nil {
+		var err error
+		if m.key, err = text(raw[i:end]); err != nil {
 			return nil, fmt.Errorf("a key of a JSON object: %w", err)
 		}
-		if seen[m.key] {
+		if seen[m.key] || seen == nil && getMember(ms, m.key) != nil {
 			return nil, fmt.Errorf("the key %.64q stands twice in a JSON object", m.key)
 		}
-		seen[m.key] = true
+		seen = noted(seen, ms, m.key)
 		i = skipSpace(raw, skipSpace(raw, end)+1) // the colon
 		end = skipValue(raw, i)
 		m.value = raw[i:end:end]
@@ -50,6 +52,30 @@ func members(raw json.RawMessage) ([]member, error) {
 		i = end
 	}
 	return ms, nil
+}
+
+// noted adds a key to those seen, once there are many.
+func noted(seen map[string]bool, ms []member, key string) map[string]bool {
+	if len(ms) < 16 {
+		return nil
+	}
+	if seen == nil {
+		seen = map[string]bool{}
+		for _, m := range ms {
+			seen[m.key] = true
+		}
+	}
+	seen[key] = true
+	return seen
+}
+
+// text is the string that a JSON string stands for.
+func text(raw []byte) (s string, err error) {
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1]), nil
+	}
+	err = json.Unmarshal(raw, &s)
+	return s, err
 }
 
 func skipSpace(raw []byte, i int) int {
@@ -167,11 +193,8 @@ func getString(ms []member, key string) (string, bool) {
 	if len(v) == 0 || v[0] != '"' {
 		return "", false
 	}
-	var s string
-	if json.Unmarshal(v, &s) != nil {
-		return "", false
-	}
-	return s, true
+	s, err := text(v)
+	return s, err == nil
 }
 
 // flat reports that brackets, those in texts included, are nested no deeper than
