@@ -225,6 +225,17 @@ func standingOf(s expediter.ToolStatus) standing {
 	return standing{open: s.Tool != "" && s.State != breaker.Closed, forced: s.Forced, disabled: s.Disabled, private: s.Private, external: s.External != nil}
 }
 
+// control is the operator's control that the tool is under; empty: none.
+func (s standing) control() expediter.ChangeKind {
+	switch {
+	case s.forced:
+		return expediter.ChangeForcedOpen
+	case s.disabled:
+		return expediter.ChangeDisabled
+	}
+	return ""
+}
+
 func (s standing) plain() bool { return !s.open && !s.forced && !s.disabled }
 
 // against is what an engine has to adopt so that it agrees with the entry.

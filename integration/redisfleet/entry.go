@@ -72,6 +72,14 @@ func (e entry) plain() bool {
 	return e.kind == "" || e.kind == expediter.ChangeClosed || e.kind == expediter.ChangeReset
 }
 
+// control is the operator's control that the tool is under; empty: none.
+func (e entry) control() expediter.ChangeKind {
+	if e.kind == expediter.ChangeForcedOpen || e.kind == expediter.ChangeDisabled {
+		return e.kind
+	}
+	return ""
+}
+
 // errVersion is an entry that another version of this package wrote.
 var errVersion = errors.New("written by another version")
 

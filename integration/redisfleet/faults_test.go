@@ -132,6 +132,69 @@ func TestMissedEntriesOfTheLog(t *testing.T) {
 	}
 }
 
+func TestLogThatIsCutBeforeItIsRead(t *testing.T) {
+	t.Parallel()
+	client := redistest.Start(t).Client()
+	o := hasty("cut")
+	o.Timeout = 500 * time.Millisecond
+	a := joinAll(t, 1, client, o)[0]
+	client.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
+		p.HSet(t.Context(), "expediter:{cut}:tools", "Grep", `1 opened 9999999999999-1 other - {"kind":"opened","tool":"Grep"}`)
+		p.HSet(t.Context(), "expediter:{cut}:fleet", "last", "9999999999999-1")
+		return nil
+	})
+	allAre(t, []*agent{a}, "Grep", breaker.Open)
+	if s := a.fleet.Status(); s.Counts.Resyncs == 0 || s.Counts.Sessions != 1 {
+		t.Errorf("got %+v, want the view read anew in the same session", s.Counts)
+	}
+}
+
+func TestSizesAreBounded(t *testing.T) {
+	t.Parallel()
+	client := redistest.Start(t).Client()
+	o := hasty("sizes")
+	o.LogLength, o.SharedBudget = 100, true
+	agents := joinAll(t, 2, client, o)
+	for i := range 300 {
+		agents[0].fail(fmt.Sprintf("tool%d", i), 1, cascade.Upstream)
+	}
+	await(t, "all are published", func() bool { return agents[0].fleet.Status().Counts.Published == 300 })
+	if n := client.XLen(t.Context(), "expediter:{sizes}:log").Val(); n > 200 {
+		t.Errorf("the log has %d entries, want about 100", n)
+	}
+	if n := client.LLen(t.Context(), "expediter:{sizes}:charges").Val(); n != 256 {
+		t.Errorf("%d charges are kept, want 256", n)
+	}
+	await(t, "what is kept is adopted", func() bool { return agents[1].Status().Consumed >= 256 })
+	agents[0].BeginCycle(expediter.NoStep, time.Now())
+	await(t, "none are kept", func() bool { return client.LLen(t.Context(), "expediter:{sizes}:charges").Val() == 0 })
+}
+
+func TestLeaseOfAMemberThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	o := hasty("cutoff")
+	o.LeaseTTL = 500 * time.Millisecond
+	own := redis.NewClient(&redis.Options{Addr: server.Addr})
+	a := join(t, own, o)
+	b := join(t, server.Client(), o)
+	a.connected(true)
+	b.connected(true)
+	a.fail("Grep", 2, cascade.Upstream)
+	allAre(t, []*agent{a, b}, "Grep", breaker.Open)
+	call := a.trial("Grep")
+	_ = own.Close()
+	began := time.Now()
+	b.record(b.trial("Grep"), expediter.Failure(cascade.Upstream, "still down"))
+	if took := time.Since(began); took < o.LeaseTTL/4 {
+		t.Errorf("the next trial came after %v, while the lease held", took)
+	}
+	a.record(call, expediter.Success()) // it goes on alone, and the fleet does not count it
+	if got := b.state("Grep"); got != breaker.Open {
+		t.Errorf("got %v, want OPEN", got)
+	}
+}
+
 func TestRedisAwayAndBack(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)

@@ -33,7 +33,9 @@ type Fleet struct {
 	joined  chan struct{} // closed when the fleet was reached first
 	done    chan struct{} // closed when the loop has ended
 
-	seen place // the latest that the log or an answer has told of; the loop's own
+	seen     place // the latest that the log or an answer has told of; the loop's own, as the next
+	unread   place // where the log ended at a beat, and the latest here was before that
+	unreadAt time.Time
 
 	mu        sync.Mutex
 	view      view                      // written by the loop alone, under mu

@@ -218,7 +218,8 @@ func (f *Fleet) heard(b batch) error {
 }
 
 // beat says that the member is there, and compares where the log ends: a Redis
-// that was restarted empty, or that has lost the end of its log, is another one.
+// that was restarted empty, or that has lost the end of its log, is another one, and
+// what is in the log is read soon, unless somebody has cut it.
 func (f *Fleet) beat(ctx context.Context) error {
 	epoch, last, members, err := f.wire.beat(ctx)
 	switch {
@@ -228,6 +229,10 @@ func (f *Fleet) beat(ctx context.Context) error {
 		return errEpoch
 	case last.before(f.seen):
 		return fmt.Errorf("%w: it ends at %v, and %v was there", errForgot, last, f.seen)
+	case f.view.last.before(f.unread) && !f.o.Brief && time.Since(f.unreadAt) > readFor+f.o.Timeout:
+		return fmt.Errorf("%w: %v was there a while ago, and was not read", errBehind, f.unread)
+	case !f.view.last.before(f.unread):
+		f.unread, f.unreadAt = last, time.Now()
 	}
 	f.mu.Lock()
 	f.view.members = members

@@ -88,18 +88,33 @@ func (f *Fleet) meetTool(tool string, s standing, before view) {
 	f.mu.Lock()
 	_, waits := f.unsettled[tool]
 	f.mu.Unlock()
+	first, anew := before.epoch == "", before.epoch != f.view.epoch
+	newer := anew && now.kind != "" || was.gen.before(now.gen)
 	switch {
 	case waits: // the verdict on it brings the two together
-	case before.epoch != f.view.epoch && now.kind != "", was.gen.before(now.gen):
+	case newer && (first || !f.insists(s, now, was, anew)):
 		f.takeOver(tool, s, now, was)
 	case s.private || s.external:
-	case !f.offers(tool, s, now, before.epoch == ""):
+	case !f.offers(tool, s, now, first):
 		f.takeOver(tool, s, now, was)
 	}
 }
 
+// insists reports whether the engine is under a control that the fleet does not know
+// of: it was given while the fleet was away, or a fleet that began anew has lost it.
+func (f *Fleet) insists(s standing, now, was entry, anew bool) bool {
+	if s.control() == "" || now.control() != "" || anew && now.kind == expediter.ChangeReset {
+		return false
+	}
+	return anew || was.kind != s.control()
+}
+
 // takeOver lets the engine adopt what the fleet knows.
 func (f *Fleet) takeOver(tool string, s standing, now, was entry) {
+	if s.control() != "" && now.control() == "" && now.kind != expediter.ChangeReset && s.control() == was.kind {
+		f.adopt(expediter.Change{Kind: expediter.ChangeReset, Tool: tool}) // before what is there now came to be
+		s = standing{private: s.private, external: s.external}
+	}
 	c, differs := now.against(tool, s)
 	again := now.kind == expediter.ChangeProbeFailed && s.open && !s.private && was.gen != now.gen
 	if differs || again {
@@ -120,7 +135,7 @@ func (f *Fleet) offers(tool string, s standing, now entry, first bool) bool {
 		c.Kind = expediter.ChangeForcedOpen
 	case s.disabled && now.kind != expediter.ChangeDisabled:
 		c.Kind = expediter.ChangeDisabled
-	case !s.forced && !s.disabled && (now.kind == expediter.ChangeForcedOpen || now.kind == expediter.ChangeDisabled):
+	case s.control() == "" && now.control() != "":
 		c.Kind = expediter.ChangeReset
 	case s.open && !s.forced && now.plain():
 		c = openingOf(row)
@@ -167,6 +182,8 @@ func (f *Fleet) meetIncident(before view) {
 		f.meetRecovering(now, here)
 	case here && len(own.Members) > 0:
 		f.offer(own)
+	case here && before.incident.kind == expediter.ChangeIncident: // adopted while all its members were forced open
+		f.offer(before.incident.change)
 	}
 }
 

@@ -3,6 +3,9 @@ package redisfleet
 import (
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/expediter-go/expediter/expediter"
 )
 
 // Memory is what a member knew of its fleet, for the next process that goes on with
@@ -11,7 +14,7 @@ import (
 type Memory struct {
 	Epoch    string            `json:"epoch,omitempty"`
 	Last     string            `json:"last,omitempty"`
-	Tools    map[string]string `json:"tools,omitempty"` // generations
+	Tools    map[string]string `json:"tools,omitempty"` // generations, each with what began it
 	Incident string            `json:"incident,omitempty"`
 	Cycle    string            `json:"cycle,omitempty"`
 }
@@ -24,12 +27,12 @@ func (f *Fleet) Memory() Memory {
 	v := &f.view
 	m := Memory{Epoch: v.epoch, Last: v.last.String(), Incident: v.incident.gen.String(), Cycle: v.cycle.String(), Tools: map[string]string{}}
 	for tool, e := range v.tools {
-		m.Tools[tool] = e.gen.String()
+		m.Tools[tool] = e.gen.String() + " " + string(e.kind)
 	}
 	return m
 }
 
-// view is the memory as a view, of which the generations are known alone.
+// view is the memory as a view, without the changes themselves.
 func (m Memory) view() (view, error) {
 	v := view{epoch: m.Epoch, tools: map[string]entry{}}
 	var errs [3]error
@@ -38,9 +41,10 @@ func (m Memory) view() (view, error) {
 	v.cycle, errs[2] = parsePlace(m.Cycle)
 	all := errs[:]
 	for tool, text := range m.Tools {
-		gen, err := parsePlace(text)
+		at, kind, _ := strings.Cut(text, " ")
+		gen, err := parsePlace(at)
 		all = append(all, err)
-		v.tools[tool] = entry{gen: gen}
+		v.tools[tool] = entry{gen: gen, kind: expediter.ChangeKind(kind)}
 	}
 	if err := errors.Join(all...); err != nil {
 		return view{}, fmt.Errorf("memory: %w", err)
