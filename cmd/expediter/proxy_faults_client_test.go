@@ -139,7 +139,7 @@ func TestProxyPassesLargeResults(t *testing.T) {
 func TestProxyClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	c := startRaw(t, "proxy: {max_in_flight: 100}\n")
-	const most = 5_000
+	const most = 3_000
 	sent := make(chan int, 1)
 	go func() {
 		large := `{"x":"` + strings.Repeat("x", 4096) + `"}`
@@ -165,7 +165,7 @@ func TestProxyClientThatDoesNotRead(t *testing.T) {
 		if n != most {
 			t.Errorf("%d calls were taken, want %d", n, most)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(3 * time.Minute):
 		t.Error("the proxy is stuck")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -186,6 +187,10 @@ func badParams(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid params: " + err.Error()}
 }
 
+// closeRefused is after how long the connection of a client goes for which there
+// is no room: it has read why by then.
+const closeRefused = time.Second
+
 // beside lets the SDK answer, and does what else there is to do.
 func (p *Proxy) beside(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error) {
 	if method == "subscriptions/listen" { // lasts as long as a session does
@@ -207,7 +212,7 @@ func (p *Proxy) beside(ctx context.Context, next mcp.MethodHandler, method strin
 		}
 		s, serr := p.enter(ss, false, nil)
 		if serr != nil {
-			go ss.Close()
+			time.AfterFunc(closeRefused, func() { ss.Close() })
 			return nil, serr
 		}
 		p.mu.Lock()
