@@ -37,9 +37,9 @@ func TestModel(t *testing.T) {
 		{name: "as it is", defines: "-DFAILS=1 -DTROUBLES=1"},
 		{name: "as it is, two failures", defines: "-DFAILS=2 -DTROUBLES=1", large: true},
 		{name: "as it is, two troubles", defines: "-DFAILS=1 -DTROUBLES=2", large: true},
-		{name: "without the token", defines: "-DFAILS=2 -DTROUBLES=1 -DNOTOKEN", fault: countedTwice},
+		{name: "without the token", defines: "-DFAILS=2 -DTROUBLES=1 -DNOTOKEN", fault: countedTwice, large: true},
 		{name: "without the base", defines: "-DFAILS=1 -DTROUBLES=1 -DNOBASE", fault: openedOnOld},
-		{name: "losses sought in the log alone", defines: "-DFAILS=1 -DTROUBLES=1 -DNOSEEN", fault: staysOpen},
+		{name: "losses sought in the log alone", defines: "-DFAILS=1 -DTROUBLES=1 -DNOSEEN", fault: staysOpen, large: true},
 		{name: "a lease for a trial under way", defines: "-DFAILS=2 -DTROUBLES=1 -DNOWISH", fault: countedTwice, large: true},
 	}
 	for _, tt := range tests {
