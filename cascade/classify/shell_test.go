@@ -274,7 +274,7 @@ func TestHostileShellText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			checkProgram(t, Observation{Tool: "Bash", Shell: text}.command())
-			if took := time.Since(start); took > 3*time.Second {
+			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("took %v for %d bytes", took, len(text))
 			}
 		})

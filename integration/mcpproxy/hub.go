@@ -67,7 +67,8 @@ type Proxy struct {
 	statusMu sync.Mutex // held while clients are told, so that what they hear is in order; locked before mu
 	mu       sync.Mutex
 	state    map[*upstream]status
-	sessions map[any]*session // by *mcp.ServerSession; callers without a session by callerKey
+	shown    map[*upstream]bool // what they have is in the lists
+	sessions map[any]*session   // by *mcp.ServerSession; callers without a session by callerKey
 	flights  map[*upstream]map[*flight]struct{}
 	watched  map[string]*watch          // resources that clients subscribed to, by URI
 	asking   map[string]*replies        // by id of the session
@@ -102,6 +103,7 @@ func New(cfg Config, o Env) (*Proxy, error) {
 		listens:  semaphore.NewWeighted(int64(cfg.Proxy.MaxSessions)),
 		settled:  make(chan struct{}),
 		state:    map[*upstream]status{},
+		shown:    map[*upstream]bool{},
 		sessions: map[any]*session{},
 		flights:  map[*upstream]map[*flight]struct{}{},
 		watched:  map[string]*watch{},
@@ -188,7 +190,7 @@ func (p *Proxy) upstreamUp(u *upstream) {
 		p.watchAgain(u)
 		p.changed(resourcesChanged, promptsChanged)
 	}
-	p.settle()
+	p.settle(u)
 }
 
 // upstreamDown hears that the connection to a server is lost or was not made.
@@ -198,7 +200,7 @@ func (p *Proxy) upstreamDown(u *upstream, err error) {
 		err = errDown
 	}
 	p.heard(u, err, func(s *session) { s.client.serverDown(u, err) })
-	p.settle()
+	p.settle(u)
 }
 
 // heard notes what became of a server, tells every client, and says whether
@@ -220,11 +222,12 @@ func (p *Proxy) heard(u *upstream, err error, tell func(*session)) (first bool) 
 	return !old.heard || old.err != nil
 }
 
-// settle opens the lists once every server has been heard of.
-func (p *Proxy) settle() {
+// settle opens the lists once they have what there is of every server.
+func (p *Proxy) settle(u *upstream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.state) < len(p.ups) {
+	p.shown[u] = true
+	if len(p.shown) < len(p.ups) {
 		return
 	}
 	if !p.isSettled() {
