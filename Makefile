@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
 COUNT ?= 6
 
-.PHONY: build test race vet lint fuzz bench hookbench proxybench hookproof evidence huge mcpservers fleetmodel ci
+.PHONY: build test race vet lint fuzz bench hookbench proxybench fleetbench hookproof evidence huge mcpservers fleetmodel ci
 
 build:
 	go build -o expediter-cli ./cmd/expediter
@@ -47,6 +47,12 @@ hookbench:
 ROUNDS ?= 200
 proxybench:
 	go test ./cmd/expediter -run '^$$' -bench '^BenchmarkProxy$$' -benchtime $(ROUNDS)x
+
+# The tables of docs/fleet.md: 50 processes on one Redis, beside gobreaker's
+# distributed breaker, and what a fleet costs. It needs redis-server and takes two
+# minutes. Run it on a machine that does nothing else.
+fleetbench:
+	go test ./integration/redisfleet/proof -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x
 
 # Every recorded session and incident as hook calls, and processes that are
 # killed or come all at once, with their figures.

@@ -50,13 +50,16 @@ type report struct {
 	Resting     bool
 	Began       time.Duration // of open: before the outcome that opens it
 	Stamps      []stamp       // of dump
+	Costs       []int64       // of dump: ns that a call's Decide and Record took together
 	Error       string
 }
 
 // stamp is when a tool changed its state here.
 type stamp struct {
-	Tool, To string
-	At       time.Duration
+	Tool, Change string // "CLOSED->OPEN"
+	Own          bool   // not adopted
+	At           time.Duration
+	Wall         time.Time
 }
 
 // member is the process.
@@ -70,6 +73,7 @@ type member struct {
 
 	mu     sync.Mutex
 	stamps []stamp
+	costs  []int64
 }
 
 // noCascade is so many tools that no common cause is found.
@@ -154,7 +158,7 @@ func (m *member) obeyOne(what, tool string) report {
 	}
 	if what == "dump" {
 		m.mu.Lock()
-		r.Stamps, m.stamps = m.stamps, nil
+		r.Stamps, r.Costs, m.stamps, m.costs = m.stamps, m.costs, nil, nil
 		m.mu.Unlock()
 	}
 	return r
@@ -176,11 +180,11 @@ func (m *member) report() report {
 
 // moved keeps the times of changes.
 func (m *member) moved(t expediter.Transition) {
-	at := monotonic()
+	s := stamp{t.Tool, t.From.String() + "->" + t.To.String(), !strings.HasSuffix(t.Why, "in the fleet"), monotonic(), time.Now()}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.stamps) < 1<<16 {
-		m.stamps = append(m.stamps, stamp{t.Tool, t.To.String(), at})
+		m.stamps = append(m.stamps, s)
 	}
 }
 
@@ -194,7 +198,8 @@ func (m *member) work(tool string, c *toolClient) {
 		}
 		began := time.Now()
 		d := m.engine.Decide(tool, expediter.NoStep, began)
-		m.decided(time.Since(began))
+		decided := time.Since(began)
+		m.decided(decided)
 		if d.Verb != expediter.Call && d.Verb != expediter.Probe {
 			continue
 		}
@@ -206,13 +211,23 @@ func (m *member) work(tool string, c *toolClient) {
 		if !ok {
 			outcome = expediter.Failure(cascade.Unknown, tool+" is down")
 		}
-		if _, err := m.engine.Record(d.Call, outcome, expediter.NoStep, time.Now()); err != nil {
+		began = time.Now()
+		if _, err := m.engine.Record(d.Call, outcome, expediter.NoStep, began); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		m.cost(decided + time.Since(began))
 		if m.left.Add(-1) == 0 {
 			m.resting.Store(true)
 		}
+	}
+}
+
+func (m *member) cost(took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.costs) < 1<<16 {
+		m.costs = append(m.costs, took.Nanoseconds())
 	}
 }
 
