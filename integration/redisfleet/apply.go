@@ -145,13 +145,34 @@ func (f *Fleet) learn(tool, text string) {
 		f.mu.Unlock()
 		return // the log brings it, behind the openings that it is about
 	case f.view.at(tool).gen.before(e.gen):
+		was := f.view.tools[tool]
 		f.view.tools[tool] = e
 		delete(f.leases, tool) // it was of an older generation
+		f.mu.Unlock()
+		f.skipTo(tool, e, was)
+		return
 	case text == "":
 		delete(f.view.tools, tool)
 	}
 	f.mu.Unlock()
 	f.reconcile(tool)
+}
+
+// skipTo makes the engine agree with a newer entry of a tool, ahead of the log, which
+// will not be heard about it any more: the engine may be open as the entry says, and
+// yet wait for a trial that others have made meanwhile.
+func (f *Fleet) skipTo(tool string, now, was entry) {
+	if f.private(tool) {
+		return
+	}
+	row, _ := f.engine.Tool(tool)
+	s := standingOf(row)
+	if s.open && !s.private && was.open() && now.kind == expediter.ChangeOpened { // it was closed in between
+		f.adopt(expediter.Change{Kind: expediter.ChangeClosed, Tool: tool})
+		row, _ = f.engine.Tool(tool)
+		s = standingOf(row)
+	}
+	f.takeOver(tool, s, now, was)
 }
 
 // replace offers what the engine knows in place of an entry that is not understood,

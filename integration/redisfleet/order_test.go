@@ -143,3 +143,70 @@ func TestWishFromBeforeACut(t *testing.T) {
 		t.Errorf("got %v, want no wish", f.wanted)
 	}
 }
+
+// leaseNow asks for the lease of the trial.
+func (f *Fleet) leaseNow(t *testing.T) {
+	t.Helper()
+	if err := f.askLease(t.Context(), expediter.Want{Tool: "Grep"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// trialNow makes the trial, for which the lease is there.
+func (f *Fleet) trialNow(t *testing.T, o expediter.Outcome) {
+	t.Helper()
+	for range 10 {
+		if d := f.engine.Decide("Grep", expediter.NoStep, time.Now()); d.Verb == expediter.Probe {
+			if _, err := f.engine.Record(d.Call, o, expediter.NoStep, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			f.publishNow(t)
+			return
+		}
+	}
+	t.Fatal("no PROBE was given")
+}
+
+// A member that hears of another's trial because its wish for a lease is refused waits
+// its interval anew, as those do that read of it in the log.
+func TestTrialIsLearntFromARefusal(t *testing.T) {
+	broken := expediter.Failure(cascade.Upstream, "broken")
+	tests := []struct {
+		name string
+		how  func(t *testing.T, f *Fleet)
+		want int // failed trials since the tool last closed
+	}{
+		{"failed", func(t *testing.T, f *Fleet) { f.trialNow(t, broken) }, 1},
+		{"closed, and opened again", func(t *testing.T, f *Fleet) {
+			f.trialNow(t, expediter.Success())
+			f.failNow(t)
+			f.publishNow(t)
+		}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t)
+			a, b := still(t, server, "a"), still(t, server, "b")
+			a.failNow(t)
+			a.publishNow(t)
+			b.lost(errBehind)
+			b.meetNow(t)
+			b.connected()
+			for range 5 { // the trial is due in b
+				b.engine.Decide("Grep", expediter.NoStep, time.Now())
+			}
+			a.leaseNow(t)
+			tt.how(t, a)
+			b.leaseNow(t) // refused: b does not know
+			b.isNow(t, breaker.Open)
+			if s, _ := b.engine.Tool("Grep"); s.FailedProbes != tt.want {
+				t.Errorf("got %d failed trials, want %d", s.FailedProbes, tt.want)
+			}
+			b.leaseNow(t)
+			if d := b.engine.Decide("Grep", expediter.NoStep, time.Now()); d.Verb != expediter.Skip {
+				t.Errorf("got %v, want SKIP: the interval has just begun", d.Verb)
+			}
+		})
+	}
+}
