@@ -159,7 +159,9 @@ func TestProxyClientThatDoesNotRead(t *testing.T) {
 	if used := c.mostMemory(); used > 200<<20 {
 		t.Errorf("the proxy has held %d MB", used>>20)
 	}
-	go func() { _, _ = io.Copy(io.Discard, c.out) }() // now it reads
+	drained := make(chan struct{})
+	go func() { defer close(drained); _, _ = io.Copy(io.Discard, c.out) }() // now it reads
+	t.Cleanup(func() { _ = c.in.Close(); <-drained })
 	select {
 	case n := <-sent:
 		if n != most {
