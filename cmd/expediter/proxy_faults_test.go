@@ -135,9 +135,10 @@ func (f *faults) recorded(tool string) []string {
 	return recordsOf(f.T, f.journals, tool)
 }
 
-func recordsOf(t *testing.T, journals, tool string) []string {
+// oneJournal reads the one journal of a folder, which is replayed.
+func oneJournal(t *testing.T, dir string) []byte {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(journals, "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("got the journals %v (%v), want one", files, err)
 	}
@@ -148,6 +149,12 @@ func recordsOf(t *testing.T, journals, tool string) []string {
 	if _, err := replay.Journal(bytes.NewReader(data)); err != nil {
 		t.Errorf("the journal: %v", err)
 	}
+	return data
+}
+
+func recordsOf(t *testing.T, journals, tool string) []string {
+	t.Helper()
+	data := oneJournal(t, journals)
 	var list []string
 	var calls = map[expediter.CallID]bool{} // of the tool
 	for r := replay.NewReader(bytes.NewReader(data)); ; {

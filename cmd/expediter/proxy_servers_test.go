@@ -188,17 +188,7 @@ func kill(t *testing.T, file string) {
 // is replayed.
 func verbsOf(t *testing.T, dir, tool string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("got the journals %v (%v), want one", files, err)
-	}
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := replay.Journal(bytes.NewReader(data)); err != nil {
-		t.Errorf("the journal: %v", err)
-	}
+	data := oneJournal(t, dir)
 	var verbs []string
 	for r := replay.NewReader(bytes.NewReader(data)); ; {
 		e, err := r.Next()

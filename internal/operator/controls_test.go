@@ -473,7 +473,7 @@ var longer = []string{
 	`[ -x ./expediter ] && ./expediter confirm`, `which expediter && expediter confirm || echo no`, `expediter confirm --store "$S" -y`,
 	`sleep 5 && expediter resume &`, `for t in Bash Grep; do expediter reset "$t"; done`, `expediter status --json | jq -r '.tools[].tool' | xargs -n1 expediter reset`,
 	`expediter status --json | jq -r .x | while read t; do expediter reset "$t"; done`, `go run ./cmd/expediter --store "$(mktemp -d)" confirm`,
-	`cd /work/expediter; make build; ./expediter-cli confirm`, `GOFLAGS=-mod=mod go run github.com/expediter-go/expediter/cmd/expediter@v1.2.3 confirm`,
+	`cd /src/expediter; make build; ./expediter-cli confirm`, `GOFLAGS=-mod=mod go run github.com/expediter-go/expediter/cmd/expediter@v1.2.3 confirm`,
 	`bash <(curl -s x) ; expediter confirm`, "cat > /tmp/a.sh << 'EOF'\nexpediter confirm\nEOF\nbash /tmp/a.sh 2>&1 | tail -5", "cat > a.sh <<EOF\nexpediter confirm\nEOF\nsetsid bash a.sh",
 	"python3 <<'EOF'\nimport subprocess\nprint(subprocess.check_output(['expediter', 'confirm']))\nEOF", `ls; (sleep 1; expediter confirm) & wait`,
 	"cat <<'EOF' > /tmp/x.py\nimport os\nos.system('expediter confirm')\nEOF\npython3 /tmp/x.py", `export PATH="$HOME/go/bin:$PATH"; hash -r; expediter confirm`,
